@@ -9,7 +9,7 @@ namespace tutti::detail {
 
 // The engine's own collective, by what it has made ready.
 [[gnu::always_inline]] inline void call_dispatcher::execute_ready(cached_call& r, const void* input,
-                                                                   void* output) {
+                                                                  void* output) {
   ++next_id_;
   guarded([&] { r.go(r.kept->ready, input, output, r.count); });
 }
@@ -67,8 +67,8 @@ void call_dispatcher::run_uncached(const call& c) {
 
 // --- a key, before there is a call
 
-inline bool call_dispatcher::run_cached(std::uint64_t key, const void* input, void* output,
-                                         std::size_t count, combine_function combine) {
+inline bool call_dispatcher::run_cached(std::uint64_t key, const void* input, void* output, std::size_t count,
+                                        combine_function combine) {
   cached_call& r = cache_.entry_of_key(key);
   if (key != r.key || combine != r.combine || input == nullptr || output == nullptr ||
       (input == output) != r.one_buffer || !is_carried_here()) [[unlikely]]
@@ -92,7 +92,7 @@ bool call_dispatcher::run_rebuilt(cached_call& r, const void* input, void* outpu
 
 template <array_sides Sides>
 [[gnu::always_inline]] inline bool call_dispatcher::run_cached_with_counts(counted_call& c,
-                                                                            std::uint64_t key) {
+                                                                           std::uint64_t key) {
   cached_call& r = cache_.entry_of_key(key);
   if (key != r.key || others_under_way() || !is_carried_here()) [[unlikely]]
     return run_cached_indirect(r, c, key);
@@ -117,8 +117,8 @@ bool call_dispatcher::run_cached_indirect(cached_call& r, counted_call& c, std::
     return false;
   const bool dense_in = !has(key, given_arrays::in_displs), dense_out = !has(key, given_arrays::out_displs);
   if (last.ready.go_counted == nullptr || others_under_way()) {
-    // Displacements that were left out are still those of dense blocks, and this rank's own length is
-    // where it was.
+    // Displacements that were left out are still those of dense blocks, and this rank's own length
+    // is where it was.
     call& full = r.kept->made;
     full.input = c.input;
     full.output = c.output;

@@ -44,7 +44,7 @@ class call_dispatcher final : public control_calls {
   /// `rank` is that of `state`. `self` is the ABI's name for this communicator; rejected calls are
   /// reported by it. Nothing but `rank` is used before the constructors of the others have run.
   call_dispatcher(communicator_impl& self, rank_state& rank, communicator_state& state,
-                   checked_mode& checked) noexcept
+                  checked_mode& checked) noexcept
       : rank_(&rank), self_(self), state_(state), checked_mode_(checked), store_(state) {}
   ~call_dispatcher();
   call_dispatcher(const call_dispatcher&) = delete;
@@ -53,7 +53,8 @@ class call_dispatcher final : public control_calls {
   // --- blocking calls. The first three are inline in cached_calls.cpp, which has the functions of
   // the ABI that call them.
   void run_blocking(const call& c);
-  /// These return false, and do nothing, if the call does not repeat the last one of its collective.
+  /// These return false, and do nothing, if the call does not repeat the last one of its
+  /// collective.
   bool run_cached(std::uint64_t key, const void* input, void* output, std::size_t count,
                   combine_function combine);
   template <array_sides Sides>

@@ -5,8 +5,8 @@
 #include <chrono>
 #include <utility>
 
-#include "communicator/call_validation.hpp"
 #include "communicator/call_dispatcher.hpp"
+#include "communicator/call_validation.hpp"
 #include "communicator/communicator_impl.hpp"
 #include "communicator/dense_blocks.hpp"
 #include "communicator/operations.hpp"
@@ -75,7 +75,8 @@ class call_dispatcher::operation final : public pending {
     state_.check_thread(name_of(call_.what).data());
     if (over()) return complete();
     where_.guarded([&] {
-      where_.rank_->progress_others(nullptr, true);  // a program may test until others have this rank's data
+      // A program may test until other ranks have this rank's data.
+      where_.rank_->progress_others(nullptr, true);
       if (!over()) state_.ep().pause(run().site("messages"));
     });
     return over() && complete();

@@ -12,9 +12,9 @@
 #include <new>
 #include <utility>
 
-#include "communicator/checked_mode.hpp"
-#include "communicator/call_memory.hpp"
 #include "communicator/call_dispatcher.hpp"
+#include "communicator/call_memory.hpp"
+#include "communicator/checked_mode.hpp"
 #include "communicator/communicator_state.hpp"
 #include "communicator/group_factory.hpp"
 #include "communicator/p2p_calls.hpp"
