@@ -146,11 +146,11 @@ class call_dispatcher final : public control_calls {
   pending_call make_rejected(const call& c, bool started);
   pending_call make_valid(const call& c, bool is_cached, bool started);
 
-  // A repeated call reads these four only:
+  // A repeated call reads these four only, and of the cache only its beginning:
   rank_state* rank_;
-  call_cache cache_;
   context* engine_ = nullptr;  // the engine's part; null until it is open
   std::uint32_t next_id_ = 0;
+  call_cache cache_;
 
   communicator_impl& self_;
   communicator_state& state_;
