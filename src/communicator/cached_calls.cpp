@@ -117,8 +117,8 @@ bool call_dispatcher::run_cached_indirect(cached_call& r, counted_call& c, std::
     return false;
   const bool dense_in = !has(key, given_arrays::in_displs), dense_out = !has(key, given_arrays::out_displs);
   if (last.ready.go_counted == nullptr || others_under_way()) {
-    // Displacements that were left out are still those of dense blocks, and this rank's own length is
-    // where it was.
+    // Displacements that were left out are still those of dense blocks, and this rank's own length
+    // is where it was.
     call& full = r.kept->made;
     full.input = c.input;
     full.output = c.output;

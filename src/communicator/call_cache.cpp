@@ -107,7 +107,7 @@ count_intervals* call_cache::intervals_of(const call& c) noexcept {
 }
 
 count_intervals& call_cache::add_intervals(const call& c, std::vector<std::uint64_t> bounds) {
-  constexpr std::size_t max_heads = 256;  // a program that changes its root with every call adds many
+  constexpr std::size_t max_heads = 256;  // a program may change its root with every call
   if (intervals_.size() == max_heads) {
     for (cached_call& r : std::span(entries_, collective_names.size())) r.by_count = nullptr;
     intervals_.clear();

@@ -68,11 +68,11 @@ struct alignas(64) cached_call {
     ready_native ready;
   };
 
-  std::uint64_t key = no_call_key;           // of calls without counts, or with counts compared inline
-  std::uint64_t indirect_key = no_call_key;  // of calls whose counts are compared out of line
+  std::uint64_t key = no_call_key;           // no counts, or counts compared inline
+  std::uint64_t indirect_key = no_call_key;  // counts compared out of line
   bool one_buffer = false;                   // input and output are the same
   combine_function combine = nullptr;
-  void (*go)(const ready_native&, const void*, void*, std::size_t) = nullptr;  // for `count`; or null
+  void (*go)(const ready_native&, const void*, void*, std::size_t) = nullptr;  // or null
   std::unique_ptr<repeated> kept;                                              // from the first call on
   std::unique_ptr<cached_counts> counted;                                      // if it has counts
   std::uint64_t head[4] = {};

@@ -42,7 +42,8 @@ std::uint64_t hash_of_counts(const counts_view& counts) noexcept {
 }
 
 // The address of an operator's code within its program or library. It is the same on all ranks of
-// one program, and differs between types of callables. Ranks of different programs cannot compare it.
+// one program, and differs between types of callables. Ranks of different programs cannot compare
+// it.
 void identify(const operation& op, call_digest& d) {
   Dl_info found{};
   if (op.which != builtin_op::user || dladdr(reinterpret_cast<void*>(op.combine), &found) == 0) return;

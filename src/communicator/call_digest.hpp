@@ -24,8 +24,8 @@ struct call_digest {
   char place[56];  // the location of the call in the program; is not compared
 };
 
-/// `ranks`, `inter`: of the communicator. `rejected`: this rank rejects its arguments, so that those
-/// that may be invalid are left out.
+/// `ranks`, `inter`: of the communicator. `rejected`: this rank rejects its arguments, so that
+/// those that may be invalid are left out.
 call_digest digest_of(const call& c, int ranks, bool inter, bool rejected, const std::source_location& at);
 /// For an operation that makes a communicator.
 call_digest digest_of(const char* operation, const std::source_location& at);

@@ -76,7 +76,8 @@ combine_function kernel_for(const call& c) noexcept {
 }
 
 void call_dispatcher::store_in_cache(const call& c, prepared_call& p) {
-  // The intervals are found when a second count comes: most communicators of short life see one only.
+  // The intervals are found when a second count comes: most communicators of short life see one
+  // only.
   const bool counts_differ = cache_.repeats_head(c);
   cached_call& r =
       cache_.store(c, p, {rank_->set.check, rank_->trace != nullptr, state_.inter()}, kernel_for(c), engine_);
@@ -99,7 +100,7 @@ void call_dispatcher::cache_counts(std::uint64_t key, const counted_call& c, con
 call with_displacements(const communicator_state& where, const call& c, std::vector<std::size_t>& in,
                         std::vector<std::size_t>& out) {
   call full = c;
-  if (c.what == collective::reduce_scatter) {  // the counts divide the operand; the result is one block
+  if (c.what == collective::reduce_scatter) {  // the result is one block of the operand
     full.in_counts = c.out_counts;
     const int first = where.graph().first_group, rank = where.rank();
     full.count = c.out_counts[static_cast<std::size_t>(rank < first ? rank : rank - first)];
@@ -120,9 +121,9 @@ call with_displacements(const communicator_state& where, const call& c, std::vec
 }
 
 void call_dispatcher::execute(const call& c, prepared_call& p) {
-  // Only this rank knows whether something else is under way. So it must not choose between two forms
-  // of the engine's collective that do not meet (endpoint::progresses_inside()). A composition may
-  // contain one.
+  // Only this rank knows whether something else is under way. So it must not choose between two
+  // forms of the engine's collective that do not meet (endpoint::progresses_inside()). A
+  // composition may contain one.
   const auto run_to_end = [&]<class Run>(Run& r) {
     guarded([&] {
       if (!others_under_way()) [[likely]]

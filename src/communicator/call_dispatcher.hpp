@@ -53,7 +53,8 @@ class call_dispatcher final : public control_calls {
   // --- blocking calls. The first three are inline in cached_calls.cpp, which has the functions of
   // the ABI that call them.
   void run_blocking(const call& c);
-  /// These return false, and do nothing, if the call does not repeat the last one of its collective.
+  /// These return false, and do nothing, if the call does not repeat the last one of its
+  /// collective.
   bool run_cached(std::uint64_t key, const void* input, void* output, std::size_t count,
                   combine_function combine);
   template <array_sides Sides>
@@ -145,11 +146,11 @@ class call_dispatcher final : public control_calls {
   pending_call make_rejected(const call& c, bool started);
   pending_call make_valid(const call& c, bool is_cached, bool started);
 
-  // A repeated call reads these four only:
+  // A repeated call reads these four only, and of the cache only its beginning:
   rank_state* rank_;
-  call_cache cache_;
   context* engine_ = nullptr;  // the engine's part; null until it is open
   std::uint32_t next_id_ = 0;
+  call_cache cache_;
 
   communicator_impl& self_;
   communicator_state& state_;

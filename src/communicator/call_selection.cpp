@@ -77,7 +77,8 @@ std::vector<std::uint64_t> count_bounds(const communicator_state& where, const c
     s.count = count;
     return offers_native(where, s);
   };
-  std::vector<std::uint64_t> bounds{0, ranks - 1, max_int / ranks, max_int};  // 0 and count_ge_ranks
+  // The first two are those of empty calls and of the condition count_ge_ranks.
+  std::vector<std::uint64_t> bounds{0, ranks - 1, max_int / ranks, max_int};
   const selection_context here = selection_context_of(where, sample);
   for (const tree_half half : {tree_half::composition, tree_half::pure})
     for (const flat_step& s :

@@ -19,7 +19,8 @@ native_offer offers_native(const communicator_state& where, const agreed_signatu
 /// What selection may read. The engine's part must be open.
 selection_context selection_context_of(const communicator_state& where, const agreed_signature& s);
 
-/// Selects, and counts the overrides that were obeyed. Throws usage_error if nothing serves the call.
+/// Selects, and counts the overrides that were obeyed. Throws usage_error if nothing serves the
+/// call.
 resolution select(const communicator_state& where, const call& c, const agreed_signature& s);
 
 /// Counts the overrides that `r` obeyed, and reports those that cannot serve the call, as

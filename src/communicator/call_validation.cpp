@@ -12,7 +12,7 @@ namespace tutti::detail {
 
 namespace {
 
-// The parameter by which the face is given the operand, and the one by which it is given room for the result.
+// The parameters by which the program passes the operand and the memory for the result.
 const char* operand_name(const call& c) noexcept {
   return c.in_place || c.what == collective::bcast ? "send_recv_buf" : "send_buf";
 }
@@ -20,14 +20,14 @@ const char* result_name(const call& c) noexcept {
   return c.in_place || c.what == collective::bcast ? "send_recv_buf" : "recv_buf";
 }
 
-// Between two groups: of the root's own group, where nobody but the root takes part.
+// Between two groups: this rank is in the group of the root, where only the root takes part.
 bool beside_root(const communicator_state& where, const call& c) noexcept {
   return where.inter() && is_rooted(c.what) &&
          (where.rank() < where.graph().first_group) == (c.root < where.graph().first_group);
 }
 
-// Blocks that two ranks would be received into at once. Those that ascend are the usual case, and quickly
-// told.
+// Throws if data of two ranks would be received into one place. Ascending blocks are the most
+// frequent case, and cost one pass.
 void refuse_overlap(const communicator_state& where, const call& c, const counts_view& counts,
                     const counts_view& displs) {
   const std::size_t n = counts.size();
@@ -50,7 +50,7 @@ void refuse_overlap(const communicator_state& where, const call& c, const counts
     end = s.to;
   }
   if (ascending) return;
-  // Layouts may interleave: every piece of theirs is looked at.
+  // Layouts may interleave, so each of their pieces is compared.
   std::vector<span> all;
   for (std::size_t i = 0; i < n; ++i) {
     if (counts[i] == 0) continue;
@@ -75,13 +75,13 @@ void refuse_overlap(const communicator_state& where, const call& c, const counts
                    "pass displacements at which received blocks do not overlap");
 }
 
-// Edges of a rank to itself are copied, the first to the first and so on: both ends are known here.
+// Edges of a rank to itself are copied in order, so this rank knows both ends.
 void validate_own_edges(const communicator_state& where, const call& c) {
   std::size_t to = 0;
   for (std::size_t from = 0; from < where.graph().sources.size(); ++from) {
     if (where.graph().sources[from] != where.rank()) continue;
     while (to < where.graph().destinations.size() && where.graph().destinations[to] != where.rank()) ++to;
-    if (to == where.graph().destinations.size()) return;  // an edge with one end, which checked mode finds
+    if (to == where.graph().destinations.size()) return;  // checked mode finds edges with one end
     const std::size_t sent = c.what == collective::neighbor_allgatherv ? c.count : c.in_counts[to];
     if (sent != c.out_counts[from])
       where.refuse(called(c), "recv_counts",
@@ -92,7 +92,8 @@ void validate_own_edges(const communicator_state& where, const call& c) {
   }
 }
 
-// The counts and displacements of one direction of a vector form, as its caller names them.
+// The counts and displacements of one direction of a vector form, with the names of their
+// parameters.
 struct many_blocks {
   counts_view counts, displs;
   const char *counts_name, *displs_name;
@@ -145,7 +146,7 @@ bool is_all_to_all(collective what) noexcept {
          what == collective::neighbor_alltoallv;
 }
 
-// What a rank gives itself: the counts of its own block on both sides.
+// The counts of the block that a rank sends to itself must be equal on both sides.
 void validate_own_block(const communicator_state& where, const call& c) {
   const auto own = static_cast<std::size_t>(where.rank());
   const bool at_root = where.rank() == c.root;

@@ -65,7 +65,8 @@ struct difference {
 
 }  // namespace
 
-// A rank that finds a difference sends it to all others, so that all throw and none continues alone.
+// A rank that finds a difference sends it to all others, so that all throw and none continues
+// alone.
 void checked_mode::compare_counts(const char* operation, const call& c) {
   const auto p = static_cast<std::size_t>(where_.size()), me = static_cast<std::size_t>(where_.rank());
   const bool at_root = where_.rank() == c.root;

@@ -76,7 +76,8 @@ class call_dispatcher::operation final : public pending {
     state_.check_thread(name_of(call_.what).data());
     if (over()) return complete();
     where_.guarded([&] {
-      where_.rank_->progress_others(nullptr, true);  // a program may test until others have this rank's data
+      // A program may test until other ranks have this rank's data.
+      where_.rank_->progress_others(nullptr, true);
       if (!over()) state_.ep().pause(run().site("messages"));
     });
     return over() && complete();

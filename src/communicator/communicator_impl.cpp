@@ -16,7 +16,7 @@ communicator_impl::communicator_impl(std::shared_ptr<rank_state> shared, std::un
   if (!shared->by) shared->by = std::make_shared<const selection>();
   if (shared->active.capacity() == 0) {
     shared->active.reserve(max_active);
-    shared->cores.reserve(rank_state::max_cores);
+    shared->spare_memory.reserve(rank_state::max_spare);
   }
   calls_.open();
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What calls learn by communication where it is left out: the exchanges of counts, of one std::size_t a rank.
-// The calls themselves do not read this table (families.hpp says it in their code); docs/parameters.md is
-// made of it, and tests/spmd/api_exchanges.cpp holds the two together.
+// The exchanges of counts, of one std::size_t for each rank, by which a call gets parameters that
+// the program leaves out. docs/parameters.md is made from this table. The calls do not read it
+// (families.hpp has the code); tests/spmd/api_exchanges.cpp compares both.
 #pragma once
 
 #include "tutti/collective.hpp"
@@ -13,8 +13,8 @@ namespace tutti::detail {
 struct exchange_of_counts {
   collective of;
   parameter left_out;
-  parameter or_this;  ///< it is not made either where this is given; unnamed: there is no such
-  collective by;      ///< of neighbours: itself
+  parameter or_this;  ///< if this is given, there is no exchange; unnamed: no such parameter
+  collective by;      ///< for neighbours: the collective itself
 };
 
 inline constexpr exchange_of_counts exchanges_of_counts[] = {

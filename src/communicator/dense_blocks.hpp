@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An alltoallw whose blocks have gaps, as one of dense bytes: blocks are packed before the data move and
-// unpacked after. A side without gaps is used as it stands.
+// Turns an alltoallw whose blocks have gaps into one of dense bytes. The blocks are packed before
+// the call and unpacked after it. A side without gaps is used where it is.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ namespace tutti::detail {
 
 class dense_blocks {
  public:
-  /// `c` and what it refers to must stay; counts and displacements may go.
+  /// The buffers and layouts of `c` must live as long as this; counts and displacements need not.
   explicit dense_blocks(const call& c);
 
-  /// The call to carry out: of bytes, without layouts.
+  /// The call to execute: of bytes, without layouts.
   const call& made() const noexcept { return made_; }
   void pack() const noexcept;
   void unpack() const noexcept;
@@ -26,8 +26,8 @@ class dense_blocks {
  private:
   struct side {
     const layout* types = nullptr;
-    std::vector<std::size_t> items, displs;        // as the caller gave them
-    std::vector<std::size_t> bytes, dense_displs;  // as they are carried out
+    std::vector<std::size_t> items, displs;        // of the caller
+    std::vector<std::size_t> bytes, dense_displs;  // of the call that runs
     std::unique_ptr<std::byte[]> dense;            // null: the caller's own memory
   };
   static void open(side& s, const layout* types, counts_view& counts, counts_view& displs);

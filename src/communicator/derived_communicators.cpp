@@ -88,7 +88,8 @@ communicator_handle group_factory::with(topology shape, const char* operation) {
   return communicator_impl::make(parent_.shared(), std::move(where), std::move(shape), std::move(both));
 }
 
-// Each rank sends what it requests and the number that it would use. All then compute the rest alone.
+// Each rank sends what it requests and the number that it would use. All then compute the rest
+// alone.
 communicator_handle group_factory::split(int color, int key, const char* operation, int bins) {
   parent_.check_usable(operation);
   if (parent_.inter())

@@ -9,13 +9,13 @@
 namespace tutti::detail {
 namespace {
 
-// One direction: what stands on that side, and the same with the own operand.
+// One direction: the operands on that side combined, and the same with this rank's operand.
 struct one_side {
   std::vector<std::byte> with_own;
   std::byte* without = nullptr;
   bool any = false;
 
-  // `far` stands further away; where this is the left side, that is left of what is known.
+  // `far` combines ranks further away. If `left`, they come before those that are known.
   void take(const std::byte* far, bool left, std::size_t n, std::size_t bytes, const operation& op) {
     const auto join = [&](std::byte* near) {
       op.combine(left ? far : near, left ? near : far, near, n, op.state);
@@ -29,7 +29,7 @@ struct one_side {
   }
 };
 
-// One direction from a rank to the next, where members know no others.
+// From each rank to the next, for members that know their neighbours only.
 void along(communicator_impl& where, int from, int to, one_side& side, bool left, std::size_t n,
            std::size_t bytes, const operation& op) {
   std::vector<std::byte> far(bytes);

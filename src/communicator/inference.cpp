@@ -11,7 +11,7 @@
 namespace tutti::detail {
 namespace {
 
-// The call as its user wrote it: iallreduce_single, alltoallv_init, isend.
+// The name of the call in the program: iallreduce_single, alltoallv_init, isend.
 std::string written(call_name name) {
   if (name.message) return written(message_form{static_cast<message_call>(name.what), name.how, name.single});
   std::string text = name.how == mode::nonblocking ? "i" : "";
@@ -22,7 +22,7 @@ std::string written(call_name name) {
   return text;
 }
 
-// Reports name the call that is made for it.
+// An exchange of counts. Reports name the call of the program.
 call exchange(const call_site& s, collective what, const void* input, void* output) {
   call c;
   c.what = what;
@@ -36,7 +36,7 @@ call exchange(const call_site& s, collective what, const void* input, void* outp
   return c;
 }
 
-// One number for each block: the allgather or alltoall of this kind of communicator.
+// Exchanges one number for each block, by the collective for this kind of communicator.
 void exchange_blocks(const call_site& s, collective what, const void* mine, void* all) {
   if (!is_neighborly(s.what)) return run_call(s.where, exchange(s, what, mine, all));
   call c = exchange(
@@ -213,7 +213,7 @@ std::size_t extent_of_types(const call_site& s, parameter counts_name, const cou
       refuse_call(s, counts_name, "the sum exceeds the address space", "");
     packed += length;
     if (counts[i] == 0) continue;
-    // The last item may end before its extent, or beyond it.
+    // The last item may end before or beyond its extent.
     for (const layout::piece& p : types[i].pieces())
       end = std::max(end, reaches - types[i].extent() + static_cast<std::size_t>(p.offset) + p.bytes);
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who holds the communicators of a rank, who may use them, and until when: the thread that carries
-// the rank (transport/shm/current_rank.hpp), until the program has returned on it. What others hold of them
-// afterwards, or on other threads, is refused, and can be let go of.
+// Until when a communicator lives. Any thread may hold and drop it, but only the thread that
+// carries its rank destroys it (transport/shm/current_rank.hpp). When the program has returned on
+// that thread, the communicator loses its part of the engine; then any thread may destroy it.
 #include <memory>
 #include <string>
 
@@ -12,9 +12,9 @@
 namespace tutti::detail {
 
 void* communicator_impl::operator new(std::size_t bytes, rank_state& shared) {
-  if (shared.cores.empty()) return ::operator new(bytes);
-  void* const memory = shared.cores.back();
-  shared.cores.pop_back();
+  if (shared.spare_memory.empty()) return ::operator new(bytes);
+  void* const memory = shared.spare_memory.back();
+  shared.spare_memory.pop_back();
   return memory;
 }
 
@@ -27,8 +27,8 @@ void communicator_impl::operator delete(communicator_impl* gone, std::destroying
   gone->unlink_alive();
   const std::shared_ptr<rank_state> shared = gone->state_.leave_rank();
   gone->~communicator_impl();
-  if (!shared->over() && shared->cores.size() < shared->cores.capacity())
-    shared->cores.push_back(gone);
+  if (!shared->over() && shared->spare_memory.size() < shared->spare_memory.capacity())
+    shared->spare_memory.push_back(gone);
   else
     ::operator delete(gone);
 }
@@ -60,7 +60,8 @@ communicator_handle moved_from() noexcept {
   return communicator_handle(nobody);
 }
 
-// A communicator is made on the rank's own thread, which then destroys those that other threads left.
+// A communicator is made on the rank's own thread, which then destroys those that other threads
+// left.
 void communicator_impl::link_alive() noexcept {
   rank_state& shared = state_.of_rank();
   shared.end_left_behind();
@@ -99,7 +100,7 @@ void rank_state::end_calls() {
   }
 }
 
-// Whoever calls this holds the state, so it does not go with the last of them.
+// The caller holds this object, so the last of the communicators does not destroy it.
 void rank_state::end_left_behind() noexcept {
   if (left_behind.load(std::memory_order_relaxed) == nullptr) return;
   for (communicator_impl* one = left_behind.exchange(nullptr, std::memory_order_acquire); one != nullptr;) {

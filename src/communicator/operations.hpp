@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What collectives and messages under way have in common: how their owners let go of them, and how what is
-// complete is used again.
+// What collectives and messages under way share: how their owners end their use, and how complete
+// ones are reused.
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,8 @@
 
 namespace tutti::detail {
 
-/// The end of its use, as `dismiss()` says: waits, or, where an exception passes by, tries for a tenth of a
-/// second and then ends the job, since others may be reading what is about to go.
+/// Ends the use of an operation, for dismiss(): waits for it. During stack unwinding it tries for a
+/// tenth of a second and then ends the job, since other ranks may be reading its buffers.
 template <class One>
 void end_use(One& one, endpoint& ep, const char* operation, int rank) noexcept {
   try {
@@ -28,11 +28,11 @@ void end_use(One& one, endpoint& ep, const char* operation, int rank) noexcept {
       ep.abandon(std::make_exception_ptr(
           error(operation, rank, "", "an exception unwound this rank while the call was in progress", "")));
   } catch (...) {
-    // The job is failing, or a message was refused; whoever waits explicitly is told.
+    // The job is failing, or a message was rejected. An explicit wait reports it.
   }
 }
 
-/// One that an earlier use has left, or a new one.
+/// A complete operation of an earlier call, or a new one.
 template <class One, class Where>
 owner<One> idle_or_new(std::vector<One*>& idle, std::size_t most, Where& where) {
   if (idle.capacity() == 0) idle.reserve(most);

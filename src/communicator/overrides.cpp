@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What became of the overrides: which were obeyed, which could not be, and which nothing used.
+// The use of overrides: how many calls followed each, and the report of those that no call used.
 #include <cstdio>
 
 #include "communicator/rank_state.hpp"
@@ -24,15 +24,15 @@ override_use rank_state::use_of(collective what, override_kind kind) const {
   return uses.empty() ? override_use{} : uses[place_of(what, kind)];
 }
 
-// Of an adopted communicator and its duplicates this is the end of the run.
+// For an adopted communicator and its duplicates, this is the end of the run.
 rank_state::~rank_state() {
   other_jobs.leave(*this);
   if (ep != nullptr) ep->read_no_more(&place);
   if (owned && by && owned->rank() == 0) report_unused_overrides(*this);
-  for (void* one : cores) ::operator delete(one);
+  for (void* one : spare_memory) ::operator delete(one);
 }
 
-// Whoever sets a variable wants to know that it changed nothing.
+// A user who sets a variable must learn that it changed nothing.
 void report_unused_overrides(const rank_state& state) {
   const bool silent = state.set.when_unfit == fallback::silent;
   for (std::size_t i = 0; i < collective_names.size(); ++i) {

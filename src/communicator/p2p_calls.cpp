@@ -10,7 +10,8 @@
 namespace tutti::detail {
 namespace {
 
-// matched_message has no definition: it is an unexpected message under a name that programs may have.
+// matched_message has no definition: it is an unexpected message under a name that programs may
+// have.
 shm::unexpected_message& unexpected_message_of(matched_message* one) noexcept {
   return *reinterpret_cast<shm::unexpected_message*>(one);
 }

@@ -82,7 +82,7 @@ class p2p_calls {
   pending_call make(const What& what, bool has_peer, bool started);
 
   communicator_state& state_;
-  message_queue* ready_ = nullptr;        // the queue; null before the first message and after free()
+  message_queue* ready_ = nullptr;        // null before the first message, and after free()
   std::unique_ptr<message_queue> queue_;  // null before the first message
   static constexpr std::size_t max_idle = 64;
   std::vector<operation*> idle_;  // complete operations, for the next ones

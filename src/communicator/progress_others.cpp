@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread may adopt several communicators of MPI's. Each is a job of its own to the library, and a wait in
-// one progresses what is under way in the others. Nothing is locked for that: only communicators over an MPI
-// that one thread calls at a time join. So it does no harm either if a new thread has the id of one that has
-// ended.
+// A thread may adopt several communicators of MPI. To the library each is a job of its own, and a
+// wait in one progresses the operations of the others. This takes no lock, because only
+// communicators join whose MPI is called by one thread at a time. For the same reason a new thread
+// may have the id of a thread that has ended.
 #include <algorithm>
 #include <mutex>
 #include <thread>
@@ -15,7 +15,7 @@ namespace tutti::detail {
 namespace {
 
 std::mutex joining;
-// Never destroyed: a program may keep its communicators until the very end.
+// Never destroyed, because a program may keep its communicators until it exits.
 std::vector<std::pair<std::thread::id, rank_state*>>& adopted() {
   static auto& all = *new std::vector<std::pair<std::thread::id, rank_state*>>;
   return all;

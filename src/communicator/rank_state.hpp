@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all communicators of one rank share: its door to the engine, what the environment says, what is under
+// What all communicators of one rank share: its endpoint, its settings, and the operations under
 // way.
 #pragma once
 
@@ -22,14 +22,14 @@ namespace tutti::detail {
 class communicator_impl;
 
 struct override_use {
-  std::size_t obeyed = 0, unfit = 0;  // choices made by it, and in spite of it
+  std::size_t obeyed = 0, unfit = 0;  // calls that followed it, and calls that it does not serve
   bool reported = false;
 };
 
 struct rank_state;
 
-/// What is under way on the other communicators that this thread has adopted, as one thing that a wait
-/// progresses.
+/// The operations under way on the other communicators that this thread has adopted, as one object
+/// that a wait progresses.
 class progress_other_jobs final : public progressable {
  public:
   bool go_on(bool) override;
@@ -39,11 +39,11 @@ class progress_other_jobs final : public progressable {
     return {"progress", "", what, -1, -1, shm::wait_site::unnumbered};
   }
 
-  /// Of the adopted communicators of one thread each knows the others'. Of that thread, and only over an MPI
-  /// below MPI_THREAD_MULTIPLE: the others' lists are used without a lock.
+  /// Joins the adopted communicators of the calling thread. Each then knows all others. Only for an
+  /// MPI below MPI_THREAD_MULTIPLE, since their lists are used without a lock.
   void join(rank_state& own);
   void leave(rank_state& own) noexcept;
-  /// This communicator has begun something: the others' waits progress it.
+  /// This communicator has begun an operation. The waits of the others progress it from here on.
   void announce() {
     if (!others_.empty()) [[unlikely]]
       enter_others();
@@ -57,37 +57,37 @@ class progress_other_jobs final : public progressable {
 
 /// What all communicators of one rank share.
 struct rank_state final : rank_progress {
-  std::unique_ptr<endpoint> owned;  // where no engine's run() owns it
+  std::unique_ptr<endpoint> owned;  // null if an engine's run() owns it
   endpoint* ep = nullptr;
   std::source_location place;  // of the current call in the program (tutti/detail/call_site.hpp)
   settings set;
-  std::shared_ptr<const selection> by;  // left null: the fallback in code alone
-  std::uint64_t next_id = 2;            // of communicators; 1 is the job itself
+  std::shared_ptr<const selection> by;  // null: only the fallback in code
+  std::uint64_t next_id = 2;            // of communicators; the world has 1
   std::vector<progressable*> active;    // what every wait of this rank progresses
-  std::vector<override_use> uses;       // three for each collective; empty until there is one
+  std::vector<override_use> uses;       // three for each collective; empty before the first
   std::uint32_t engine_conditions = 0;
-  std::unique_ptr<call_trace> trace;  // of rank 0, where TUTTI_TRACE asks for it
-  unsigned traces_of_tasks = 0;       // that were written
-  // Memory of communicators that are gone: groups come and go in loops.
-  static constexpr std::size_t max_cores = 16;
-  std::vector<void*> cores;
+  std::unique_ptr<call_trace> trace;  // on rank 0, if TUTTI_TRACE requests it
+  unsigned traces_of_tasks = 0;       // number written
+  // Memory of destroyed communicators, for programs that make groups in loops.
+  static constexpr std::size_t max_spare = 16;
+  std::vector<void*> spare_memory;
 
   progress_other_jobs other_jobs;
 
-  /// What every wait progresses from now on, until it is taken out of `active`.
+  /// From here on every wait progresses `one`, until it is removed from `active`.
   void add_active(progressable& one) {
     active.push_back(&one);
     other_jobs.announce();
   }
-  /// Goes on with what is under way, but for `except`. `waits`: in a blocking wait, which also runs what only
-  /// this thread can run and others may wait for.
+  /// Progresses everything that is under way but `except`. `waits`: in a blocking wait, which also
+  /// runs kernels that only this thread can run and other ranks may wait for.
   void progress_others(const progressable* except, bool waits);
   void progress() override { progress_others(nullptr, true); }
   /// Waits for one operation, and progresses all others of this rank meanwhile.
   void finish(progressable& one);
 
-  // Who may use this rank's communicators: the thread whose shm::current_rank is `running_thread`. Over an
-  // MPI that allows it, any thread, one at a time.
+  // The thread whose shm::current_rank is `running_thread` may use this rank's communicators. If
+  // MPI permits it, any thread may, one at a time.
   shm::rank_identity self;
   std::atomic<const shm::rank_identity*> running_thread{nullptr};
   bool any_thread = false;
@@ -97,22 +97,22 @@ struct rank_state final : rank_progress {
            (any_thread && whose != &shm::ended && shm::current_rank != &shm::in_kernel);
   }
   bool over() const noexcept { return running_thread.load(std::memory_order_acquire) == &shm::ended; }
-  communicator_impl* living = nullptr;                   // all communicators of this rank, a list
-  std::atomic<communicator_impl*> left_behind{nullptr};  // whose last holder was another thread
+  communicator_impl* living = nullptr;                   // list of this rank's communicators
+  std::atomic<communicator_impl*> left_behind{nullptr};  // list of those that other threads dropped
 
   void begin_trace();
-  /// The engine reads the place for its reports, until its read_place() is given another or this state goes.
+  /// The engine reads `place` for its reports, until it is given another or this object is
+  /// destroyed.
   void use(endpoint& one) noexcept {
     ep = &one;
     one.read_place(&place);
   }
-  /// Ends the communicators that were left behind. Of the rank's own thread.
+  /// Destroys the communicators that other threads dropped. Only on the rank's own thread.
   void end_left_behind() noexcept;
-  /// Waits for the calls that the program has left under way, as their destructors would: others wait for
-  /// them.
+  /// Waits for the calls that the program has left under way, since other ranks wait for them.
   void end_calls();
-  /// The rank has come to the end of the program. Its communicators lose what is the engine's, and what the
-  /// program still has of them throws usage_error from here on.
+  /// The program has returned on this rank. Its communicators lose their part of the engine, and
+  /// every later call on them throws usage_error.
   void end() noexcept;
 
   rank_state() = default;
@@ -122,7 +122,8 @@ struct rank_state final : rank_progress {
   override_use use_of(collective what, override_kind kind) const;
 };
 
-/// Tells on standard error what nothing used, and how often choices fell back; for rank 0, at the end.
+/// Prints on standard error the overrides that no call used, and how often selection fell back. For
+/// rank 0, at the end.
 void report_unused_overrides(const rank_state& state);
 
 }  // namespace tutti::detail

@@ -28,8 +28,8 @@ class repeated_allreduce {
     if (!asked_) request_lines();
   }
 
-  /// Whether the next call may use the lines; other members may call run() instead. It may not while
-  /// something is under way on this rank, which the wait must progress.
+  /// Whether the next call may use the lines; other members may call run() instead. It may not
+  /// while something is under way on this rank, which the wait must progress.
   bool has_lines() const noexcept { return lines_ && rank_.active.empty(); }
   /// See shm::line_exchange::meet().
   template <class Write>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What requests, statuses and messages do that needs no types of a call.
+// The functions of requests, statuses and messages that need no types of a call.
 #include "tutti/requests.hpp"
 
 #include <string>
@@ -104,7 +104,7 @@ detail::envelope message::receive(detail::recv_args in) {
   return came;
 }
 
-// The length is known, so that what would be refused later is refused now, while the message is still here.
+// The length is known, so a message that does not fit is rejected now, while it is still here.
 detail::pending_call message::start_receive(detail::recv_args in) {
   aim(in);
   if (what_.bytes % in.element != 0)

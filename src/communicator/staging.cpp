@@ -95,7 +95,7 @@ void staging::diagnose() const {
   if (fault_) std::rethrow_exception(fault_);
 }
 
-// Throws where some of these items lie outside of the container.
+// Throws if some of these items lie outside of the container.
 void staging::check_reach(caller where, parameter name, const side& s, const block& b) {
   if (b.count == 0 || s.item_->size() == 0) return;
   std::size_t last = 0, items = 0;
@@ -143,7 +143,7 @@ void staging::send_blocks(const call_site& where, parameter counts_name, const c
                           std::vector<std::size_t>& to_displs) {
   scale(where, counts_name, counts, in, to);
   if (displs != nullptr) scale(where, displs_name, *displs, in, to_displs);
-  // What the frame will refuse is not looked at.
+  // The frame will reject these.
   if (to.size() != static_cast<std::size_t>(where.blocks(counts_name)) ||
       (displs != nullptr && displs->size() != counts.size()))
     return;
@@ -163,7 +163,7 @@ void staging::send_blocks(const call_site& where, parameter counts_name, const c
   });
 }
 
-// After a fault too: the frame is to know what the others expect.
+// Also after a fault, since the frame must know what the other ranks expect.
 long long staging::scaled(caller where, parameter name, long long number, const side& s) {
   long long elements = -1;
   if (number < 0) return number;
@@ -214,7 +214,7 @@ void staging::arrived(side& s, std::size_t bytes) noexcept {
 
 namespace {
 
-// Blocks of items that two ranks would be received into at once.
+// Throws if data of two ranks would be received into the same items.
 void refuse_overlap(const call_site& where, const std::vector<staging::block>& blocks) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < blocks.size(); ++i)
@@ -279,8 +279,9 @@ class staged_call final : public pending {
   }
 
   void start() override {
-    // While a run is under way nothing may be packed over what it sends; the start is refused below. So it is
-    // of a message until somebody has waited for it, since what has come would be lost.
+    // While a run is under way, nothing may be packed over what it sends; the start is rejected
+    // below. The same holds for a message until the program has waited for it, since its data would
+    // be lost.
     if (!under_way_ || (!is_message_ && test())) stage_.pack();
     inner_->start();
     under_way_ = true;
@@ -299,7 +300,7 @@ class staged_call final : public pending {
       try {
         wait();
       } catch (...) {
-        // The job is failing; whoever waits explicitly is told.
+        // The job is failing. An explicit wait reports it.
       }
     }
     const bool is_over = inner_.reset();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Groups of which each member knows its neighbours. All that they do together is a scan in both directions at
-// once: in round d each member hands what it knows of the 2^d members up to itself to the one 2^d hops on,
-// and names itself the one 2^d hops back, who is then known to that one at twice the distance. The other way
-// likewise. After ceil(log2(n)) rounds each has what stands left and right of it.
+// Groups whose members know their neighbours only. Their collective operations are scans in both
+// directions at once. In round d each member sends its data of the last 2^d members up to itself to
+// the member 2^d hops to the right. It also sends the address of the member 2^d hops to its left,
+// which the receiver so gets to know at twice the distance. The other direction works alike. After
+// ceil(log2(n)) rounds each member has the data of all members to its left and right.
 #include "tutti/detail/structure.hpp"
 
 #include <algorithm>
@@ -19,17 +20,17 @@
 namespace tutti::detail {
 namespace {
 
-// What a member knows of some that stand side by side: rows of one length, or one row a member.
+// The data of some adjacent members: one row for each, or one row for all of them.
 using window = std::vector<std::byte>;
 
-// Hands windows on, in both directions. Merge is given what comes from further away, to be put before (from
-// the left) or behind (from the right) what is known.
+// Passes windows on in both directions. `merge` puts a window of members further away before (from
+// the left) or behind (from the right) the window that is known.
 class both_ways {
  public:
   both_ways(const neighbours& chain, const char* operation) : chain_(chain), operation_(operation) {}
 
-  /// `length_of(n)`: bytes of a window of n members. `merge(near, far, left)`: near becomes both.
-  /// `seen(d, left, right)`: who is 2^d hops away.
+  /// `length_of(n)`: bytes of a window of n members. `merge(near, far, left)` adds far to near.
+  /// `seen(d, left, right)`: the addresses of the members 2^d hops away.
   template <class Length, class Merge, class Seen>
   void run(const window& own, window& left, window& right, const Length& length_of, const Merge& merge,
            const Seen& seen) {
@@ -51,7 +52,7 @@ class both_ways {
   }
 
  private:
-  // To one side goes the window and who is on the other side; the same comes from there.
+  // A message holds the sender's window and the address on its other side.
   struct way {
     window out, in, came;
 
@@ -62,7 +63,7 @@ class both_ways {
       in.resize(from < 0 ? 0 : sizeof behind + bytes);
       return {to, out.data(), out.size(), from, in.data(), in.size()};
     }
-    // Who is known on that side then.
+    // Returns the address that becomes known on that side.
     int arrived(int from) {
       if (from < 0) return rank::null;
       int behind;
@@ -87,7 +88,7 @@ class both_ways {
   way right_, left_;  // where to
 };
 
-// Nothing but addresses.
+// Exchanges addresses only.
 template <class Seen>
 void see_hops(const neighbours& chain, const char* operation, const Seen& seen) {
   window left, right;
@@ -96,7 +97,7 @@ void see_hops(const neighbours& chain, const char* operation, const Seen& seen) 
           {}, left, right, [](int) { return std::size_t{0}; }, [](window&, const window&, bool) {}, seen);
 }
 
-// --- what a split knows of one bin: how many members, the nearest and the farthest
+// The members of one bin on one side: their number, the nearest and the farthest.
 struct side {
   int count, nearest, farthest;
 };
@@ -176,7 +177,7 @@ hops opened(hops ring) noexcept {
   return ring;
 }
 
-// Who is at either end goes along, since each knows whether that is itself.
+// The address of either end is passed along the chain.
 neighbours closed(const neighbours& chain) {
   if (chain.size == 0) return chain;
   window own(sizeof(int)), left, right;
@@ -257,7 +258,7 @@ neighbours split_bin(const neighbours& given, bool wraps, int bins, int bin) {
 
 namespace {
 
-// What each member says of itself, all of them in the order of ranks, on every member.
+// The rows of all members, in the order of ranks, on every member.
 template <class Row>
 std::vector<Row> all_rows(const neighbours& chain, const char* operation, const Row& own_row) {
   window own(sizeof(Row)), left, right;
@@ -304,7 +305,7 @@ neighbours split(const neighbours& given, bool wraps, int color, int key) {
 
 namespace {
 
-// All that they have to agree on is a number that none has used, and who is the first.
+// The members agree on a number that none has used, and on the address of the first.
 communicator_handle made_over(communicator_impl& parent, const neighbours& chain, reach knows,
                               const int* left, const int* right, int many) {
   if (chain.parent != &parent)
@@ -316,7 +317,7 @@ communicator_handle made_over(communicator_impl& parent, const neighbours& chain
   parent.state().check_usable("over");
   struct agreed {
     std::uint64_t number;
-    std::int32_t end;  // the address of who is furthest away on that side
+    std::int32_t end;  // the address of the member furthest away on that side
     std::uint32_t kinds;
   };
   const auto of = [](const window& w) {

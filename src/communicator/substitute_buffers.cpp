@@ -19,9 +19,9 @@ struct freed {
   void operator()(void* memory) const noexcept { std::free(memory); }
 };
 
-// A length that the caller gives may be anything: of more bytes than this nobody is served.
+// An argument may state any length. Beyond this many bytes the other ranks are not served.
 constexpr std::size_t most_of_a_given_length = std::size_t{1} << 28;
-constexpr std::size_t max_memory = std::size_t{1} << 40;  // nobody expects a block of more
+constexpr std::size_t max_memory = std::size_t{1} << 40;  // no rank expects a longer block
 
 bool sum_of(const counts_view& counts, std::size_t& sum) noexcept {
   sum = 0;
@@ -37,8 +37,8 @@ bool is_right(const counts_view& counts, int blocks) noexcept {
   return true;
 }
 
-// The root alone has this list, so what the others expect can only be guessed: what it says, as far as that
-// can be, and where it says nothing, as much as the root's own block.
+// Only the root has this list, so it can only guess what the others expect: its valid entries, and
+// for the others the length of the root's own block.
 void repair(counts_view& counts, int blocks, std::size_t default_value, std::vector<std::size_t>& into) {
   into.assign(static_cast<std::size_t>(blocks), default_value);
   if (counts.given())
@@ -51,8 +51,9 @@ std::span<const layout> types_of(const layout* types, const counts_view& counts)
   return {types, counts.size()};
 }
 
-// Lists and lengths as the others expect them; false where this rank cannot know them. `alone`: the others'
-// arguments are right, and the lists of this rank have been checked.
+// Sets lists and lengths to what the other ranks expect. Returns false if this rank cannot know
+// that. `alone`: the arguments of the others are valid, and the lists of this rank have been
+// checked.
 bool complete(const call_site& s, call& c, std::size_t given, bool exchanged, bool alone,
               std::vector<std::size_t>& list) {
   const bool rooted = is_rooted(c.what);
@@ -91,7 +92,7 @@ bool complete(const call_site& s, call& c, std::size_t given, bool exchanged, bo
     case collective::barrier:
       return false;
     default: {
-      // The others may all be wrong in the same way, and then nothing is begun.
+      // The others may all be wrong in the same way. Then nothing is begun.
       if (!known || (!rooted && !alone && s.name.how != mode::blocking)) return false;
       std::size_t bytes = 0;
       const auto blocks = static_cast<std::size_t>(std::max(s.gives, s.takes));
@@ -102,7 +103,7 @@ bool complete(const call_site& s, call& c, std::size_t given, bool exchanged, bo
   }
 }
 
-// Elements of the two buffers.
+// Computes the number of elements of the two buffers.
 bool lengths(const call_site& s, const call& c, std::size_t& in, std::size_t& out) {
   const bool at_root = !is_rooted(c.what) || s.rank == c.root;
   const auto times = [&](int blocks, std::size_t& n) {
@@ -148,7 +149,7 @@ struct substitute_buffers::kept {
   std::exception_ptr fault;
   bool told = false, others_continue = false;
   std::vector<std::size_t> list;
-  std::unique_ptr<void, freed> input, output;  // zeros, of which only what is used becomes memory
+  std::unique_ptr<void, freed> input, output;  // zeros; only pages that are used become memory
 
   bool make_room(const call_site& s, call& c) {
     std::size_t in = 0, out = 0;
@@ -161,7 +162,7 @@ struct substitute_buffers::kept {
       memory.reset(std::calloc(std::max<std::size_t>(bytes, 1), 1));
       return memory.get();
     };
-    const bool packed = c.what != collective::alltoallw;  // whose blocks may reach beyond their extent
+    const bool packed = c.what != collective::alltoallw;  // its blocks may reach beyond their extent
     if (both || c.output == nullptr) {
       if ((c.output = room(output, out)) == nullptr) return false;
       if (packed) c.out_displs = {};
@@ -196,8 +197,8 @@ void substitute_buffers::take(const call_site& s, call& c, std::size_t given, bo
     } catch (const peer_error& e) {
       return own.others_continue && !told(e.what());
     } catch (const error&) {
-      return false;                      // of the calls that exchange counts: the others have it, too
-    } catch (const std::exception& e) {  // of a container that could not be made larger
+      return false;                      // an exchange of counts: the others have the error, too
+    } catch (const std::exception& e) {  // a container could not be made larger
       alone = true;
       return !told(e.what());
     } catch (...) {
@@ -234,7 +235,7 @@ void serve(communicator_impl& where, const call& c) noexcept {
   try {
     run_call(where, c);
   } catch (...) {
-    // The caller is about to be told what is at fault.
+    // The caller is about to throw the error that it keeps.
   }
 }
 

@@ -5,8 +5,8 @@
 
 namespace tutti::detail {
 
-/// What a communicator has beside its members: the neighbours of this rank, or the size of the first
-/// of two groups.
+/// What a communicator has beside its members: the neighbours of this rank, or the size of the
+/// first of two groups.
 struct topology {
   bool graph = false;
   std::vector<int> sources, destinations;

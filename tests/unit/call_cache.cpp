@@ -142,7 +142,7 @@ TEST_F(a_call_cache, serves_other_counts_of_a_known_interval) {
   EXPECT_TRUE(cache.contains(allreduce(8)));
   EXPECT_EQ(r.found, &native);
   EXPECT_EQ(r.path, call_path::native);
-  EXPECT_NE(r.go, nullptr);
+  EXPECT_EQ(r.go, nullptr);  // the engine made nothing ready for the call that was stored last
   EXPECT_TRUE(cache.contains(allreduce(1000)));
   EXPECT_EQ(r.found, &composed);
   EXPECT_EQ(r.kernel, add);

@@ -3,8 +3,9 @@
 // The internal ABI between the templates that a program compiles and the library. All arguments are
 // type-erased, so that the code of a call exists only once and the headers stay small.
 //
-// For front ends, such as the C++ API; programs use communicator. Only the rank of a core calls
-// these functions, from one thread at a time. A nonblocking call from another front end than C++:
+// For front ends, such as the C++ API; programs use communicator. Only the rank of a communicator
+// calls these functions, from one thread at a time. A nonblocking call from another front end than
+// C++:
 //
 // ```cpp
 // int x = world.is_root() ? 5 : 0;
@@ -73,7 +74,7 @@ class pending {
   ~pending() = default;
 };
 
-/// It must be destroyed before its core: hold a communicator_handle beside it.
+/// It must be destroyed before its communicator: hold a communicator_handle beside it.
 using pending_call = owner<pending>;
 
 /// Executes the call and returns when this rank's part is done. Throws usage_error, before anything
@@ -94,7 +95,7 @@ pending_call start_call(communicator_impl&, const call&);
 pending_call prepare_call(communicator_impl&, const call&);
 
 /// Memory for the duration of a call. Memory that is given back serves the next request of the same
-/// size. The caller must give it back before the core is destroyed.
+/// size. The caller must give it back before the communicator is destroyed.
 void* acquire_memory(communicator_impl&, std::size_t bytes);
 void release_memory(communicator_impl&, void* memory, std::size_t bytes) noexcept;
 
@@ -150,7 +151,7 @@ void release(communicator_impl&) noexcept;
 int rank_of(const communicator_impl&) noexcept;
 int size_of(const communicator_impl&) noexcept;
 
-/// Throws usage_error{operation, rank of core, parameter, problem, remedy}. It is out of line to
+/// Throws usage_error{operation, rank, parameter, problem, remedy}. It is out of line to
 /// keep call sites small.
 [[noreturn]] void refuse(const communicator_impl&, const char* operation, const char* parameter,
                          std::string_view problem, const char* remedy);

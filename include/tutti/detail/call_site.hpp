@@ -21,7 +21,7 @@ namespace tutti::detail {
 
 class communicator_impl;
 
-/// The first member of a core.
+/// The first member of a communicator_impl.
 struct call_site_slot {
   std::source_location* slot;
 };
@@ -32,7 +32,7 @@ struct call_site_slot {
   *reinterpret_cast<call_site_slot&>(c).slot = at;
 }
 
-/// The location that was noted last on the rank of this core.
+/// The location that this rank noted last.
 const std::source_location& place_of(const communicator_impl&) noexcept;
 
 }  // namespace tutti::detail

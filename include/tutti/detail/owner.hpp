@@ -4,8 +4,9 @@
 // header costs a quarter of the compile time of tutti's headers (docs/performance.md).
 //
 // ```cpp
-// tutti::detail::communicator_handle kept = detail::handle_of(world);  // the library's side lives as long as this
-// assert(&*kept == &detail::impl_of(world));
+// // the library's object lives as long as this
+// tutti::detail::communicator_handle kept = tutti::detail::handle_of(world);
+// assert(&*kept == &tutti::detail::impl_of(world));
 // ```
 #pragma once
 
@@ -24,11 +25,11 @@ class communicator_impl;
 void keep(communicator_impl&) noexcept;
 void drop(communicator_impl&) noexcept;
 
-/// One holder of a core, or of none.
+/// One holder of a communicator_impl, or of none.
 class communicator_handle {
  public:
   communicator_handle() noexcept = default;
-  /// Takes over the count of a new core.
+  /// Takes over the count of a new object.
   explicit communicator_handle(communicator_impl* made) noexcept : impl_(made) {}
   communicator_handle(const communicator_handle& other) noexcept : impl_(other.impl_) {
     if (impl_ != nullptr) keep(*impl_);

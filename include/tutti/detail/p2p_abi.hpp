@@ -130,7 +130,7 @@ bool look(communicator_impl&, const char* operation, int source, int tag, bool w
 
 /// The same, but removes the message; only a reception that names it can receive it. Returns null
 /// if none has arrived or the source is rank::null. The holder must receive it or put it back to
-/// its place among the others, both before the core is destroyed.
+/// its place among the others, both before the communicator is destroyed.
 matched_message* take(communicator_impl&, const char* operation, int source, int tag, bool wait,
                       envelope& found);
 void put_back(communicator_impl&, matched_message*) noexcept;

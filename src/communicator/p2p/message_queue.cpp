@@ -15,7 +15,7 @@ bool fits(int source, int tag, int source_of_message, int tag_of_message) noexce
 bool fits(const detail::recv_args& r, const shm::unexpected_message& one) noexcept {
   return fits(r.source, r.tag, one.source, one.tag);
 }
-// Whether one message could be both's.
+// Whether both could take the same message.
 bool meet(const detail::recv_args& a, const detail::recv_args& b) noexcept {
   return (a.source == rank::any || b.source == rank::any || a.source == b.source) &&
          (a.tag == tags::any || b.tag == tags::any || a.tag == b.tag);
@@ -43,7 +43,6 @@ message_queue::~message_queue() {
 }
 
 // --- the lists
-// ------------------------------------------------------------------------------------------------
 
 void message_queue::link(posted_recv& w) noexcept {
   w.before = last_;
@@ -61,7 +60,7 @@ void message_queue::end(posted_recv& w) noexcept {
   ++moves_;
 }
 
-// In the order of arrival: nearly always the last.
+// In the order of arrival: the message is nearly always the last.
 void message_queue::keep(shm::unexpected_message& one) noexcept {
   shm::unexpected_message* after = newest_;
   while (after != nullptr && after->number > one.number) after = after->before;
@@ -83,7 +82,6 @@ shm::unexpected_message* message_queue::kept(int source, int tag) const noexcept
 }
 
 // --- messages to receives
-// -------------------------------------------------------------------------------------
 
 std::exception_ptr message_queue::broken_elements(const posted_recv& w) const {
   mismatch_error e(w.what.operation, where_.members().rank(), "recv_buf",
@@ -103,7 +101,7 @@ std::exception_ptr message_queue::too_long(const posted_recv& w) const {
   return std::make_exception_ptr(e);
 }
 
-// Whether it can be received, and where it goes. Else the want says why not.
+// Whether the message can be received, and to where. Otherwise the receive keeps the error.
 inline message_queue::verdict message_queue::judge(posted_recv& w, const detail::envelope& found,
                                                    void*& into) const {
   const detail::recv_args& r = w.what;
@@ -133,7 +131,7 @@ inline void message_queue::receive(posted_recv& w, shm::unexpected_message& one,
   }
 }
 
-// True where the message is used up: it was received, or was too long. One that is refused stays as it was.
+// Returns true if the message is consumed: it was received or too long. A rejected message stays.
 bool message_queue::offer(posted_recv& w, shm::unexpected_message& one) {
   void* into = nullptr;
   switch (judge(w, {one.source, one.tag, one.bytes}, into)) {
@@ -183,9 +181,10 @@ posted_recv* message_queue::first_for(const detail::envelope& found) const noexc
   return nullptr;
 }
 
-// Of the messages that have come each receive is shown the first that it could take. Where an earlier receive
-// could take that too, it has come since that one was asked, and the earlier one is asked again. So a message
-// goes to the first receive that could take it, and a receive gets the first of its messages.
+// Each receive is offered the first arrived message that it could take. If an earlier receive could
+// take it too, the message has arrived since that one was asked, and the earlier one is asked
+// again. So a message goes to the first receive that could take it, and a receive gets the first of
+// its messages.
 void message_queue::fetch_posted(const posted_recv* until) {
   for (posted_recv* w = first_; w != nullptr && (until == nullptr || !until->over());) {
     detail::envelope found;
@@ -211,7 +210,7 @@ void message_queue::fetch_posted(const posted_recv* until) {
         end(*w);
       }
     } else {
-      w->refusal = nullptr;  // another thread's receive has it
+      w->refusal = nullptr;  // a receive of another thread has it
     }
     w = first_;
   }
@@ -229,7 +228,7 @@ void message_queue::begin(posted_recv& w) {
     }
     if (shm::unexpected_message* const one = kept(w.what.source, w.what.tag)) {
       take_out(*one);
-      deliver(*one);  // to this one: it would not be kept if others wanted it
+      deliver(*one);  // to this one: it would not be unexpected if others matched it
     }
     if (w.now == posted_recv::state::waits) take_in(&w);
   } catch (...) {
@@ -248,12 +247,11 @@ void message_queue::put_back(shm::unexpected_message& one) noexcept {
   try {
     deliver(one);
   } catch (...) {
-    // It is kept; that the job is failing is told by the next wait.
+    // The message stays. The next wait reports that the job is failing.
   }
 }
 
-// --- messages, past receives
-// ----------------------------------------------------------------------------------
+// --- messages without receives
 
 bool message_queue::find(int source, int tag, detail::envelope& found, const char* operation) {
   if (const shm::unexpected_message* const one = kept(source, tag)) {
@@ -280,7 +278,6 @@ shm::unexpected_message* message_queue::take_out(const detail::envelope& found, 
 }
 
 // --- with the engine
-// -----------------------------------------------------------------------------------------
 
 void message_queue::look_after() {
   for (posted_recv* w = first_; w != nullptr;) {
@@ -298,8 +295,8 @@ void message_queue::look_after() {
   }
 }
 
-// Where the communicator is shared. The engine would give a message to those that it was given before those
-// that stay, so one that meets an earlier one that stays must stay too.
+// For a shared communicator. The engine matches its own receives before those that stay here. So a
+// receive that could take a message of an earlier one that stays must stay too.
 void message_queue::give_to_engine() {
   for (posted_recv* w = first_; w != nullptr; w = w->behind) {
     if (w->now != posted_recv::state::waits || w->what.room != nullptr || !w->lasts) continue;
@@ -313,7 +310,6 @@ void message_queue::give_to_engine() {
 }
 
 // --- for reports
-// ---------------------------------------------------------------------------------------------
 
 shm::wait_site message_queue::site_of(const char* operation, const char* what, int peer,
                                       int tag) const noexcept {

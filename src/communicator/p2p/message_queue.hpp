@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which receive gets which message, on one communicator of one rank, for all engines. Two lists: receives
-// that wait, in the order in which they were begun, and messages that nobody wanted yet, in the order in
-// which they came. Whatever comes is offered to the receives in turn, and kept where none takes it; a new
-// receive looks through what was kept. So no message is in the second list that a receive of the first would
-// take.
+// Matches receives and messages on one communicator of one rank, for all engines. It has the two
+// lists of MPI's matching: posted receives in the order in which they were begun, and unexpected
+// messages in the order in which they arrived. An arriving message is offered to the posted
+// receives in turn, and becomes unexpected if none takes it. A new receive first searches the
+// unexpected messages. So no unexpected message matches a posted receive. p2p_calls and the task
+// front end use it.
 //
-// Where others than the library receive on the communicator too, messages stay with the engine until a
-// receive gets them: each waiting receive is asked for in turn, and the second list has only what was put
-// back.
+// If code outside the library receives on the communicator too, messages stay with the engine until
+// a receive gets them. The engine is then asked for each posted receive in turn, and only messages
+// that were put back are unexpected.
 #pragma once
 
 #include <cstdint>
@@ -23,25 +24,25 @@
 
 namespace tutti {
 
-/// A receive. Its owner keeps it where it is until it is over, or given up.
+/// A receive. It stays at one address until it is over or given up.
 struct posted_recv {
   enum class state : std::uint8_t {
     over,    // or never begun
-    waits,   // for a message
-    moves,   // the contents are on their way
-    engines  // the engine was given the receive
+    waits,   // no message has matched
+    moves,   // the contents are being transferred
+    engines  // the engine executes the receive
   };
   detail::recv_args what;
   detail::envelope found;      // once over
-  std::exception_ptr refusal;  // once over: why nothing was received
+  std::exception_ptr refusal;  // once over: the error, if nothing was received
   posted_recv* before = nullptr;
   posted_recv* behind = nullptr;
   state now = state::over;
-  bool lasts = false;  // the program goes on while it waits: it is not of a blocking receive
+  bool lasts = false;  // nonblocking: the program continues while it waits
   transfer moving;
 
   bool over() const noexcept { return now == state::over; }
-  /// Of one that is over: throws what it was refused by, once.
+  /// Once it is over: throws its error, once.
   void settle() {
     if (refusal) [[unlikely]]
       std::rethrow_exception(std::exchange(refusal, nullptr));
@@ -59,31 +60,31 @@ class message_queue final : public progressable {
   unsigned max_tag() const noexcept { return static_cast<unsigned>(max_tag_); }
   bool interleaves() const noexcept { return interleaves_; }
 
-  // --- receives. What `room` throws, and every other refusal, is kept in the want.
-  /// Takes what has come, or waits for it from here on.
+  // --- receives. The posted receive keeps what `room` throws, and every other error.
+  /// Takes a message that has arrived, or waits for one from here on.
   void begin(posted_recv& w);
-  /// Takes in what has come, up to the message that ends `until`.
+  /// Takes in the messages that have arrived, up to the one that ends `until`.
   void take_in(const posted_recv* until = nullptr);
-  /// Takes a want out of the mailbox. What is on its way already arrives nevertheless.
+  /// Removes a receive from the queue. A message that is being transferred arrives nevertheless.
   void give_up(posted_recv& w) noexcept;
-  /// Whether receives are under way.
+  /// Whether any receive is posted.
   bool busy() const noexcept { return first_ != nullptr; }
 
-  // --- messages, past receives
-  /// Whether one has come that such a receive would take, and which: the oldest. It stays where it is.
+  // --- messages without receives
+  /// Finds the oldest message that such a receive would take. It stays where it is.
   bool find(int source, int tag, detail::envelope& found, const char* operation);
-  /// Takes it out of the reach of receives. Null: where others receive too, and one of them has it now.
+  /// Removes it, so that no receive gets it. Null: code outside the library has received it.
   shm::unexpected_message* take_out(const detail::envelope& found, const char* operation);
-  /// Where it stood among the others, unless a receive takes it.
+  /// Returns it to its place among the others, unless a receive takes it.
   void put_back(shm::unexpected_message& one) noexcept;
-  /// Returns when something may have come.
+  /// Returns when a message may have arrived.
   void wait(const shm::wait_site& site) { by_->wait_for_next(site); }
 
-  /// What a report says of a wait. `what` without a peer ends with the preposition that one would follow.
+  /// Describes a wait for reports. Without a peer, `what` ends with the preposition before it.
   shm::wait_site site_of(const char* operation, const char* what, int peer, int tag) const noexcept;
   shm::wait_site site_of(const detail::recv_args& r) const noexcept;
 
-  // --- as something that every wait of this rank serves: the receives under way
+  // --- the posted receives, as an operation that every wait of this rank progresses
   bool go_on(bool) override {
     take_in();
     return !busy();
@@ -115,11 +116,11 @@ class message_queue final : public progressable {
   bool interleaves_, shared_;
   posted_recv *first_ = nullptr, *last_ = nullptr;
   shm::unexpected_message *oldest_ = nullptr, *newest_ = nullptr;
-  std::size_t looked_after_ = 0;  // wants that move, or are the engine's
+  std::size_t looked_after_ = 0;  // receives in state moves or engines
   std::uint64_t moves_ = 0, came_ = 0;
 };
 
-/// What serves where an engine has no mail: messages of a rank to itself. Others are refused in its name.
+/// For an engine without messages: carries those of a rank to itself, and rejects all others.
 std::unique_ptr<p2p_transport> make_self_transport(context& where);
 
 }  // namespace tutti

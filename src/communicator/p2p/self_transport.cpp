@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mail of an engine that has none: what a rank sends to itself.
+// The transport for an engine without messages: carries what a rank sends to itself.
 #include <cstring>
 #include <deque>
 #include <memory>
