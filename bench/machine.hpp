@@ -33,8 +33,8 @@ inline std::vector<int> usable_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) == 0) {
-    for (int communicator_impl = 0; communicator_impl < CPU_SETSIZE; ++communicator_impl) {
-      if (CPU_ISSET(communicator_impl, &set)) cores.push_back(communicator_impl);
+    for (int core = 0; core < CPU_SETSIZE; ++core) {
+      if (CPU_ISSET(core, &set)) cores.push_back(core);
     }
   }
   if (cores.empty()) cores.push_back(0);
@@ -115,10 +115,10 @@ inline double round_trip() {
   };
   const auto cores = usable_cores();
   if (cores.size() < 2) return 0;
-  const auto pin = [](int communicator_impl) {
+  const auto pin = [](int core) {
     cpu_set_t set;
     CPU_ZERO(&set);
-    CPU_SET(communicator_impl, &set);
+    CPU_SET(core, &set);
     pthread_setaffinity_np(pthread_self(), sizeof set, &set);
   };
   // The first trial only waits for both threads to start.

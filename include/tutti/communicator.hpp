@@ -26,11 +26,11 @@ namespace tutti {
 class graph_communicator;
 class intercommunicator;
 
-namespace color {
+namespace colors {
 /// A colour of split(), and of structures, that belongs to no group. Any other negative value means
 /// the same.
 inline constexpr int undefined = -0x7fffff03;
-}  // namespace color
+}  // namespace colors
 
 /// A group of ranks that communicate. A copy is cheap and local, and refers to the same group.
 ///

@@ -100,11 +100,11 @@ class chain : public detail::structure<detail::neighbours> {
   explicit chain(const detail::neighbours& all) noexcept : structure(all) {}
 
   /// Collective: a chain of the members of the same colour, in the order of keys. Members with
-  /// equal keys keep the order of ranks. A colour below 0 (tutti::color::undefined) gives an empty chain.
+  /// equal keys keep the order of ranks. A colour below 0 (tutti::colors::undefined) gives an empty chain.
   /// ceil(log2(size)) rounds; O(size) memory while it runs.
   ///
   /// ```cpp
-  /// chain odd = chain(world).split(world.rank() % 2 == 1 ? 0 : color::undefined);
+  /// chain odd = chain(world).split(world.rank() % 2 == 1 ? 0 : colors::undefined);
   /// assert(odd.empty() == (world.rank() % 2 == 0));
   /// ```
   chain split(int color, int key = 0) const { return chain(detail::split(all_, false, color, key)); }

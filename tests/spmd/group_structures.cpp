@@ -199,7 +199,7 @@ void refused(const communicator& world) {
   check.throws<usage_error>([&] { (void)gone.translate(0, world); }, {"translate", "freed"});
   check.throws<usage_error>([&] { (void)world.translate(0, gone); }, {"translate", "freed"});
   if (world.size() > 1) check.throws<usage_error>([&] { (void)ring(orphan); }, {"ring", "freed"});
-  const chain nobody = chain(world).split(color::undefined);
+  const chain nobody = chain(world).split(colors::undefined);
   check.throws<usage_error>([&] { world.over(nobody); }, {"over", "members", "no group"});
 }
 

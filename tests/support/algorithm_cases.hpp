@@ -26,17 +26,16 @@ class communicator_impl;
 namespace tests {
 
 /// Runs one algorithm of the catalogue with its default parameters and with others.
-void try_algorithm(tutti::detail::communicator_impl& communicator_impl, cases& cases,
-                   const tutti::pure_algorithm& a);
+void try_algorithm(tutti::detail::communicator_impl& comm, cases& cases, const tutti::pure_algorithm& a);
 /// Runs everything that this engine supports on this communicator.
-void try_every_algorithm(tutti::detail::communicator_impl& communicator_impl, cases& cases);
+void try_every_algorithm(tutti::detail::communicator_impl& comm, cases& cases);
 
 enum class how_much { all, some };
 /// Runs one composition if the topology of this communicator permits it.
-void try_composition(tutti::detail::communicator_impl& communicator_impl, cases& cases,
-                     const tutti::composed_algorithm& a, how_much tried = how_much::all);
+void try_composition(tutti::detail::communicator_impl& comm, cases& cases, const tutti::composed_algorithm& a,
+                     how_much tried = how_much::all);
 /// Runs every composition that the topology of this communicator permits.
-void try_every_composition(tutti::detail::communicator_impl& communicator_impl, cases& cases,
+void try_every_composition(tutti::detail::communicator_impl& comm, cases& cases,
                            how_much tried = how_much::all);
 
 /// Calls `program` on a rank of an engine with a communicator_impl like that of run(), without the

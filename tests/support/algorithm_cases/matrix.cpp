@@ -45,24 +45,25 @@ std::vector<std::size_t> counts_for(how_much tried, int size) {
 
 // Whether the restrictions of the algorithm, composition or engine permit the call.
 template <class T>
-bool serves(detail::communicator_impl& communicator_impl, const wanted_call& w) {
+bool serves(detail::communicator_impl& comm, const wanted_call& w) {
   agreed_signature s;
   s.what = w.what;
-  s.ranks = detail::size_of(communicator_impl);
+  s.ranks = detail::size_of(comm);
   s.count = w.count;
   s.element_size = sizeof(T);
   s.kind = element_of<T>().kind;
   s.op = operator_of<T>(w.op).which;
   s.commutative = !combines(w.what) || w.op != kind::ordered;
   s.in_place = w.in_place;
-  if (w.composed) return permits(read_composition(w.what, w.name), detail::selection_context_of(communicator_impl, s));
-  return w.name.ends_with("/native") ? detail::offers_native(communicator_impl, s) != native_offer::none : permits(read_choice(w.what, w.name), s);
+  if (w.composed) return permits(read_composition(w.what, w.name), detail::selection_context_of(comm, s));
+  return w.name.ends_with("/native") ? detail::offers_native(comm, s) != native_offer::none
+                                     : permits(read_choice(w.what, w.name), s);
 }
 
 // Runs all calls that the restrictions of one name permit, in the same order on all ranks.
 template <class T>
-void try_all_of(detail::communicator_impl& communicator_impl, cases& cases, const std::string& name, collective what, how_much tried,
-                bool composed = false) {
+void try_all_of(detail::communicator_impl& comm, cases& cases, const std::string& name, collective what,
+                how_much tried, bool composed = false) {
   for (const kind op : kinds) {
     if (op != kind::commuting && !combines(what)) continue;
     if (std::is_same_v<T, affine> ? op == kind::builtin : op == kind::ordered) continue;
@@ -72,12 +73,12 @@ void try_all_of(detail::communicator_impl& communicator_impl, cases& cases, cons
       // A rank's result may overlap operands that others read, so the embedded engines leave this
       // case to schedules. Native collectives of an MPI do not accept operators of tutti.
       if (in_place && name.ends_with("/native") && what == collective::reduce_scatter_block) continue;
-      for (const int root : roots_for(what, detail::size_of(communicator_impl)))
-        for (const std::size_t count : counts_for(tried, detail::size_of(communicator_impl)))
+      for (const int root : roots_for(what, detail::size_of(comm)))
+        for (const std::size_t count : counts_for(tried, detail::size_of(comm)))
           for (const bool nonblocking : {false, true}) {
             const wanted_call w{name, what, op, in_place, nonblocking, root, count, composed};
-            if (serves<T>(communicator_impl, w))
-              cases([&] { return name_of_case<T>(w); }, [&] { one_call<T>(communicator_impl, w).check(); });
+            if (serves<T>(comm, w))
+              cases([&] { return name_of_case<T>(w); }, [&] { one_call<T>(comm, w).check(); });
           }
     }
   }
@@ -113,40 +114,41 @@ how_much where_it_combines(collective what) { return combines(what) ? how_much::
 
 }  // namespace
 
-void try_algorithm(detail::communicator_impl& communicator_impl, cases& cases, const pure_algorithm& a) {
+void try_algorithm(detail::communicator_impl& comm, cases& cases, const pure_algorithm& a) {
   if (is_neighborly(a.what) || demands(a.needs, restriction::inter)) return;
   const std::string name(a.name);
-  try_all_of<affine>(communicator_impl, cases, name, a.what, how_much::all);
-  try_all_of<std::uint64_t>(communicator_impl, cases, name, a.what, where_it_combines(a.what));
-  try_all_of<std::uint8_t>(communicator_impl, cases, name, a.what, how_much::some);
-  for (const std::string& other : variants(a, detail::size_of(communicator_impl))) {
-    try_all_of<affine>(communicator_impl, cases, other, a.what, how_much::some);
-    if (combines(a.what)) try_all_of<std::uint64_t>(communicator_impl, cases, other, a.what, how_much::some);
+  try_all_of<affine>(comm, cases, name, a.what, how_much::all);
+  try_all_of<std::uint64_t>(comm, cases, name, a.what, where_it_combines(a.what));
+  try_all_of<std::uint8_t>(comm, cases, name, a.what, how_much::some);
+  for (const std::string& other : variants(a, detail::size_of(comm))) {
+    try_all_of<affine>(comm, cases, other, a.what, how_much::some);
+    if (combines(a.what)) try_all_of<std::uint64_t>(comm, cases, other, a.what, how_much::some);
   }
 }
 
-void try_every_algorithm(detail::communicator_impl& communicator_impl, cases& cases) {
-  for (const pure_algorithm* a : catalogue()) try_algorithm(communicator_impl, cases, *a);
+void try_every_algorithm(detail::communicator_impl& comm, cases& cases) {
+  for (const pure_algorithm* a : catalogue()) try_algorithm(comm, cases, *a);
   for (std::size_t i = 0; i < collective_names.size(); ++i) {
     const auto what = static_cast<collective>(i);
     if (is_neighborly(what)) continue;
     const std::string name = std::string(collective_names[i]) + "/native";
-    try_all_of<affine>(communicator_impl, cases, name, what, how_much::all);
-    try_all_of<std::uint64_t>(communicator_impl, cases, name, what, where_it_combines(what));
+    try_all_of<affine>(comm, cases, name, what, how_much::all);
+    try_all_of<std::uint64_t>(comm, cases, name, what, where_it_combines(what));
   }
 }
 
-void try_composition(detail::communicator_impl& communicator_impl, cases& cases, const composed_algorithm& a, how_much tried) {
+void try_composition(detail::communicator_impl& comm, cases& cases, const composed_algorithm& a,
+                     how_much tried) {
   const std::string name(a.name);
-  try_all_of<affine>(communicator_impl, cases, name, a.what, detail::size_of(communicator_impl) <= 6 ? tried : how_much::some, true);
+  try_all_of<affine>(comm, cases, name, a.what, detail::size_of(comm) <= 6 ? tried : how_much::some, true);
   if (tried == how_much::some) return;
-  try_all_of<std::uint64_t>(communicator_impl, cases, name, a.what, how_much::some, true);
-  for (const std::string& other : variants(a, detail::size_of(communicator_impl)))
-    try_all_of<affine>(communicator_impl, cases, other, a.what, how_much::some, true);
+  try_all_of<std::uint64_t>(comm, cases, name, a.what, how_much::some, true);
+  for (const std::string& other : variants(a, detail::size_of(comm)))
+    try_all_of<affine>(comm, cases, other, a.what, how_much::some, true);
 }
 
-void try_every_composition(detail::communicator_impl& communicator_impl, cases& cases, how_much tried) {
-  for (const composed_algorithm* a : composition_catalogue()) try_composition(communicator_impl, cases, *a, tried);
+void try_every_composition(detail::communicator_impl& comm, cases& cases, how_much tried) {
+  for (const composed_algorithm* a : composition_catalogue()) try_composition(comm, cases, *a, tried);
 }
 
 void on_a_core(endpoint& ep, const std::function<void(detail::communicator_impl&, cases&)>& program) {
@@ -162,7 +164,8 @@ void on_a_core(endpoint& ep, const std::function<void(detail::communicator_impl&
 void every_algorithm(endpoint& ep) { on_a_core(ep, try_every_algorithm); }
 
 void every_composition(endpoint& ep, how_much tried) {
-  on_a_core(ep, [&](detail::communicator_impl& communicator_impl, cases& all) { try_every_composition(communicator_impl, all, tried); });
+  on_a_core(ep,
+            [&](detail::communicator_impl& comm, cases& all) { try_every_composition(comm, all, tried); });
 }
 
 }  // namespace tests

@@ -29,11 +29,11 @@ struct wanted_call {
 template <class T>
 class one_call {
  public:
-  one_call(detail::communicator_impl& communicator_impl, const wanted_call& wanted)
-      : impl_(communicator_impl),
+  one_call(detail::communicator_impl& comm, const wanted_call& wanted)
+      : impl_(comm),
         w_(wanted),
-        size_(detail::size_of(communicator_impl)),
-        rank_(detail::rank_of(communicator_impl)),
+        size_(detail::size_of(comm)),
+        rank_(detail::rank_of(comm)),
         ranks_(static_cast<std::size_t>(size_)),
         me_(static_cast<std::size_t>(rank_)),
         n_(wanted.count),
