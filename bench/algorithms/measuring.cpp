@@ -153,7 +153,7 @@ class measuring_rank {
 
   void measure(row& one, job& work, std::size_t bytes) {
     const auto where = benchmark_fixture_.communicator(work.call().what, one.algorithm, "");
-    const auto operation = [&] { detail::run_call(*where, work.call()); };
+    const auto operation = [&] { tutti::detail::run_call(*where, work.call()); };
     bool right = true;
     const auto check = [&] {
       work.prepare();
@@ -162,7 +162,7 @@ class measuring_rank {
       right = right && benchmark_fixture_.max(work.correct() ? 0.0 : 1.0) == 0.0;
     };
     check();
-    if (const std::string ran = detail::last_algorithm(*where, work.call().what);
+    if (const std::string ran = tutti::detail::last_algorithm(*where, work.call().what);
         ran != one.algorithm.substr(0, one.algorithm.find(':')))
       throw std::logic_error(one.algorithm + " was to be measured, but " + ran + " ran");
     const auto result = bench::measure(benchmark_fixture_, bytes < 4096 ? mode::loop : mode::single,

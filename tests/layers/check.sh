@@ -37,7 +37,7 @@ frontends/toolkit  :
 tuning             : base base/compute selection proof engines transport communicator/internal_calls.hpp runtime/launch
 '
 # Public headers that every module may include, and that include only one another:
-shared='^tutti/(call|collective|element|error|layout|operation|version|detail/(abi|bsp_abi|call_site|owner|p2p_abi|repeat_call|structure|tasks_abi))[.]hpp$'
+shared='^tutti/(call|collective|element|error|layout|operation|version|detail/(abi|bsp_abi|call_site|export|owner|p2p_abi|repeat_call|structure|tasks_abi))[.]hpp$'
 # These modules may include all public headers.
 public_modules=' communicator runtime/launch frontends/lpf frontends/toolkit '
 # Only these files may include <mpi.h>:
