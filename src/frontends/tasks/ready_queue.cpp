@@ -5,9 +5,9 @@
 #include <thread>
 #include <utility>
 
-#include "communicator/rank_state.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "frontends/tasks/kernel_node.hpp"
+#include "transport/shm/current_rank.hpp"
 
 namespace tutti::tasks {
 
