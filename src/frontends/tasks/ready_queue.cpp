@@ -5,9 +5,9 @@
 #include <thread>
 #include <utility>
 
+#include "communicator/internal_calls.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "frontends/tasks/kernel_node.hpp"
-#include "transport/shm/current_rank.hpp"
 
 namespace tutti::tasks {
 
