@@ -77,7 +77,7 @@ TEST_F(checked_mode_of_three_ranks, names_both_calls_that_differ) {
   call ordered = allreduce(3);
   ordered.op.commutative = false;
   others_call(ordered);
-  EXPECT_NE(mismatch_of(allreduce(3)).find("whose order matters"), std::string::npos);
+  EXPECT_NE(mismatch_of(allreduce(3)).find("not commutative"), std::string::npos);
 }
 
 TEST_F(checked_mode_of_three_ranks, does_not_compare_the_places_of_calls) {
@@ -101,7 +101,7 @@ TEST_F(checked_mode_of_three_ranks, throws_the_reason_of_a_rank_that_rejects_its
     checked.compare(allreduce(3));
     ADD_FAILURE() << "nothing was thrown";
   } catch (const peer_error& e) {
-    EXPECT_NE(std::string(e.what()).find("rank 2 refused its arguments: count is negative"),
+    EXPECT_NE(std::string(e.what()).find("rank 2 rejected its arguments: count is negative"),
               std::string::npos);
   }
   // The rank itself throws its own error afterwards.
