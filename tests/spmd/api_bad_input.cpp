@@ -43,7 +43,7 @@ void counts_that_overflow(const communicator& world) {
   c.output = &y;
   auto plus = op(std::plus<>{});
   c.op = detail::operation_for<int>(plus.data);
-  check.throws<usage_error>([&] { detail::run_call(detail::impl_of(world), c); }, {"allreduce", "count", "bytes"});
+  check.throws<usage_error>([&] { detail::run_call(detail::impl_of(world), c); }, {"allreduce", "count", "address space"});
 }
 
 void displacements_that_overlap(const communicator& world) {

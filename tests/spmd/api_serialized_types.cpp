@@ -128,7 +128,7 @@ void wrong_messages(communicator& comm) {
   reading(deeper, {"recv on", "recv_buf", "levels of objects are nested"}, tree{});
   reading({}, {"recv_buf", "ends too soon"}, table{});
   reading({std::byte{2}}, {"0 or 1"}, true);
-  reading(std::vector<std::byte>(9), {"1 bytes are left"}, std::string());
+  reading(std::vector<std::byte>(9), {"1 bytes of the message are left"}, std::string());
   reading(std::vector<std::byte>(8, std::byte{0xff}), {"the message announces"}, std::vector<empty>());
   reading(std::vector<std::byte>(8, std::byte{0xff}), {"no such alternative"},
           std::variant<int, std::string>());

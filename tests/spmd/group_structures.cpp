@@ -150,7 +150,7 @@ void bins(const communicator& world, const Structure& of, const ints& members) {
     const int left = upper ? n / 2 : (n + 1) / 2;
     knows(part, world.rank(), ints(members.begin() + first, members.begin() + first + left));
   }
-  check.throws<usage_error>([&] { part.split_bin(2, 2); }, {"split_bin", "bin", "2 of 2"});
+  check.throws<usage_error>([&] { part.split_bin(2, 2); }, {"split_bin", "bin", "is 2, but there are 2 bins"});
   check.throws<usage_error>([&] { part.split_bin(-1, -1); }, {"split_bin", "bins", "-1"});
 }
 

@@ -70,7 +70,7 @@ TEST(engine, is_known_to_all_that_ask_for_one) {
   EXPECT_TRUE(says(tutti("explain allreduce --ranks 1 --engine loopbakc"), 2, "did you mean \"loopback\"?"));
   EXPECT_TRUE(says(tutti("tree --default --engine loopback"), 0, "allreduce"));
   EXPECT_TRUE(
-      says(tutti("diff loopback common.json"), 2, "is no engine (fibers, loopback, mpi and threads)"));
+      says(tutti("diff loopback common.json"), 2, "is not an engine (fibers, loopback, mpi and threads)"));
   EXPECT_TRUE(says(tutti("tune --engine loopback"), 2, "has one rank: there is nothing to choose"));
 }
 

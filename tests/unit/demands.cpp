@@ -51,7 +51,7 @@ const restriction_case cases[] = {
      },
      "several nodes"},
     {restriction::equal_nodes, [](selection_context&) {}, [](selection_context& s) { s.ranks_per_node = 0; },
-     "as many ranks"},
+     "same number of ranks"},
     {restriction::node_consecutive, [](selection_context&) {},
      [](selection_context& s) { s.node_consecutive = false; }, "scattered"},
     {restriction::rank_order, [](selection_context& s) { s.node_consecutive = false; },

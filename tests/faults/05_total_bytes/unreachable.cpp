@@ -32,7 +32,7 @@ TEST(steps, of_quantities_that_not_all_ranks_know_are_reported) {
                R"({"upto": 64, "use": "native"}, {"upto": 4096, "use": "native"}, {"use": "native"})");
       EXPECT_FALSE(unreachable(text, 0)) << what << by << text;
       EXPECT_TRUE(unreachable(text, 1) && unreachable(text, 2)) << what << by << text;
-      EXPECT_NE(text.find(std::string(by) + " is 0 here, since "), text.npos) << text;
+      EXPECT_NE(text.find(std::string(by) + " is 0 here, because "), text.npos) << text;
     }
   for (const char* what : {"allgatherv", "reduce_scatter"}) {
     const std::string steps = R"({"upto": 64, "use": "native"}, {"use": "native"})";

@@ -129,7 +129,7 @@ TEST(rules, an_area_that_a_call_reads_is_not_written_before_the_wait) {
                            p.copy(p.input(), aside, 1);
                            p.wait(t);
                          }),
-                   "which call 0 (allreduce) has"));
+                   "in use by call 0 (allreduce)"));
 }
 
 TEST(rules, a_call_writes_beside_what_it_reads) {
@@ -160,7 +160,7 @@ TEST(rules, only_the_root_of_a_reduce_has_an_output) {
   const plan p = call_for(collective::reduce, 2, 4);
   EXPECT_TRUE(says(
       found(p, [](planner& q) { q.call_on(q.all(), sub(collective::allreduce, q.input(), q.output(), 4)); }),
-      "beyond the 0 elements"));
+      "exceeds the 0 elements"));
 }
 
 TEST(rules, an_operand_lent_in_an_output_stays) {
@@ -193,7 +193,7 @@ TEST(rules, gaps_of_the_caller_stay) {
 TEST(rules, places_beyond_a_buffer_are_found) {
   EXPECT_TRUE(says(
       found(call_for(collective::allreduce, 2, 4), [](planner& p) { p.copy(p.input(), p.output() + 1, 4); }),
-      "beyond the 4 elements"));
+      "exceeds the 4 elements"));
 }
 
 TEST(rules, two_blocks_at_one_place_are_found) {

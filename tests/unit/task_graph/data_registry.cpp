@@ -16,7 +16,7 @@ TEST(data_registry, names_data_in_the_order_of_creation) {
   EXPECT_EQ(p.data.find(0), &a);
   EXPECT_EQ(p.data.find(1), &b);
   EXPECT_EQ(p.data.find(2), nullptr);
-  EXPECT_EQ(name_of(b), "datum 1");
+  EXPECT_EQ(name_of(b), "data handle 1");
   EXPECT_TRUE(p.data.has(a));
   EXPECT_FALSE(data_registry().has(a));
 }
@@ -37,7 +37,7 @@ TEST(data_registry, refuses_a_tag_that_is_in_use) {
   parts p;
   data_handle& a = p.make(0, nullptr, 7);
   EXPECT_EQ(a.id, -8);
-  EXPECT_EQ(name_of(a), "the datum of tag 7");
+  EXPECT_EQ(name_of(a), "the data handle with tag 7");
   EXPECT_EQ(p.data.find(-8), &a);
   EXPECT_EQ(p.data.add({nullptr, 4, 1, 4, 0, 7}, 4), nullptr);
   data_handle& b = p.make(0);

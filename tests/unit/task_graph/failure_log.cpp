@@ -19,7 +19,7 @@ TEST(failure_log, throws_the_first_failure_once) {
   log.add_thrown("task 2", "two", nullptr);
   EXPECT_EQ(first->text, "one");
   EXPECT_EQ(first->rank, 3);
-  EXPECT_NE(thrown_by([&] { log.throw_first("wait_all"); }).find("task 1 on rank 3 has thrown: one"),
+  EXPECT_NE(thrown_by([&] { log.throw_first("wait_all"); }).find("task 1 on rank 3 threw: one"),
             std::string::npos);
   EXPECT_EQ(thrown_by([&] { log.throw_first("wait_all"); }), "");
 }

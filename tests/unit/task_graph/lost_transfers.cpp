@@ -79,7 +79,7 @@ TEST(lost_transfers, gives_up_contents_that_never_come) {
   p.run();
   EXPECT_EQ(p.ready.pending(), 0u);
   EXPECT_NE(d.here->poisoned, nullptr);
-  EXPECT_NE(thrown_by([&] { p.failures.throw_error(); }).find("waits for datum 0 from rank 1"),
+  EXPECT_NE(thrown_by([&] { p.failures.throw_error(); }).find("waits for data handle 0 from rank 1"),
             std::string::npos);
 }
 
@@ -93,7 +93,7 @@ TEST(lost_transfers, gives_up_contributions_that_never_come) {
   p.contributions.close(d);
   p.lost.handle_never(p.inquiry(3, d.id, 0, p.channel.sent[0].what.token));
   p.run();
-  EXPECT_NE(thrown_by([&] { p.failures.throw_error(); }).find("contributes to datum 0"), std::string::npos);
+  EXPECT_NE(thrown_by([&] { p.failures.throw_error(); }).find("contributes to data handle 0"), std::string::npos);
   EXPECT_NE(d.here->poisoned, nullptr);
 }
 

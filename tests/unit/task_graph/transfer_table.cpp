@@ -159,7 +159,7 @@ TEST(transfer_table, poisons_what_it_cannot_receive) {
   EXPECT_EQ(b.here->poisoned->text, "the sizes differ");
   EXPECT_EQ(c.here->poisoned->text, "it was never inserted");
   for (data_handle* d : {&a, &b, &c}) EXPECT_NE(d->here->data, nullptr);
-  EXPECT_NE(thrown_by([&] { p.failures.throw_error(); }).find("has 4 bytes here, and 8"), std::string::npos);
+  EXPECT_NE(thrown_by([&] { p.failures.throw_error(); }).find("has 4 bytes here, but 8"), std::string::npos);
 }
 
 TEST(transfer_table, brings_the_result_of_a_task_home) {
