@@ -93,7 +93,8 @@ TEST(lost_transfers, gives_up_contributions_that_never_come) {
   p.contributions.close(d);
   p.lost.handle_never(p.inquiry(3, d.id, 0, p.channel.sent[0].what.token));
   p.run();
-  EXPECT_NE(thrown_by([&] { p.failures.throw_error(); }).find("contributes to data handle 0"), std::string::npos);
+  EXPECT_NE(thrown_by([&] { p.failures.throw_error(); }).find("its contribution to data handle 0"),
+            std::string::npos);
   EXPECT_NE(d.here->poisoned, nullptr);
 }
 
