@@ -160,21 +160,21 @@ json as_json(const settings& s, const std::vector<bench::preload_mpi>& mpis,
 int main(int argc, char** argv) {
   const settings s = parse(argc, argv);
   try {
-    bench::progress told;
-    const auto mpis = bench::find_mpis(told);
+    bench::progress log;
+    const auto mpis = bench::find_mpis(log);
     if (mpis.empty()) {
       fmt::print(stderr, "preload: nothing can be measured\n");
       return 1;
     }
     if (s.instructions) {
-      const json counted = bench::count_instructions(mpis, told);
+      const json counted = bench::count_instructions(mpis, log);
       if (s.as_json)
         fmt::print("{}\n", counted.dump(2));
       else
         bench::print_instructions(counted);
       return 0;
     }
-    const auto results = bench::run_jobs(s.jobs, mpis, told);
+    const auto results = bench::run_jobs(s.jobs, mpis, log);
     if (s.as_json) {
       fmt::print("{}\n", as_json(s, mpis, results).dump(2));
       return 0;

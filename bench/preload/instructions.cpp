@@ -34,12 +34,12 @@ count counted(const std::string& command, const std::string& variables) {
 
 }  // namespace
 
-nlohmann::ordered_json count_instructions(const std::vector<preload_mpi>& mpis, progress& told) {
+nlohmann::ordered_json count_instructions(const std::vector<preload_mpi>& mpis, progress& log) {
   nlohmann::ordered_json all = nlohmann::ordered_json::object();
   const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   for (const preload_mpi& mpi : mpis)
     for (const std::string what : calls) {
-      told.step(fmt::format("{}: instructions of {}", mpi.title, what));
+      log.step(fmt::format("{}: instructions of {}", mpi.title, what));
       const std::string command =
                             "'" + (folder / ("overhead_native_" + mpi.name)).string() + "' " + what + " ",
                         preload = "LD_PRELOAD='" + mpi.library + "'";
@@ -55,7 +55,7 @@ nlohmann::ordered_json count_instructions(const std::vector<preload_mpi>& mpis, 
       all[mpi.name][what] = {
           {"alone", std::lround(alone.all)}, {"native", more(named)}, {"tree", more(by_tree)}};
     }
-  told.clear();
+  log.clear();
   return all;
 }
 

@@ -12,7 +12,7 @@
 namespace bench {
 
 /// The values are -1 if counting failed.
-nlohmann::ordered_json count_instructions(const std::vector<preload_mpi>& mpis, progress& told);
+nlohmann::ordered_json count_instructions(const std::vector<preload_mpi>& mpis, progress& log);
 void print_instructions(const nlohmann::ordered_json& counted);
 
 }  // namespace bench

@@ -81,34 +81,34 @@ class job {
 };
 
 // Reports each of tutti's warnings about variables and trees once.
-void tell_warnings(const std::string& said, progress& told) {
-  std::istringstream lines(said);
+void print_warnings(const std::string& output, progress& log) {
+  std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);)
-    if (line.starts_with("tutti") || line.starts_with("  ")) told.say_once(line);
+    if (line.starts_with("tutti") || line.starts_with("  ")) log.say_once(line);
 }
 
-void tell_outcome(const job& j, const child_result& child, double limit, progress& told) {
+void print_outcome(const job& j, const child_result& child, double limit, progress& log) {
   if (child.late)
-    told.say(fmt::format("{}: ended after {} s", j.who(), limit));
+    log.say(fmt::format("{}: ended after {} s", j.who(), limit));
   else if (child.status != 0)
-    told.say(fmt::format("{}: ended with status {}\n{}", j.who(), child.status, child.err));
+    log.say(fmt::format("{}: ended with status {}\n{}", j.who(), child.status, child.err));
   else
-    tell_warnings(child.err, told);
+    print_warnings(child.err, log);
 }
 
 // Reads cases of several sizes. Collectives without a size use the first one.
 void read_lines(const std::string& out, int ranks, const job& j, variant v,
-                std::map<preload_case, preload_figures>& into, progress& told) {
+                std::map<preload_case, preload_figures>& into, progress& log) {
   std::istringstream lines(out);
   for (std::string line; std::getline(lines, line);) {
     if (line.empty() || line.front() != '{') continue;
     const auto record = nlohmann::json::parse(line, nullptr, false);
     if (record.is_discarded()) {
-      told.say(fmt::format("{}: a line that is not a result: {}", j.who(), line));
+      log.say(fmt::format("{}: a line that is not a result: {}", j.who(), line));
     } else if (record.at("ranks").get<int>() != ranks) {
-      told.say_once(fmt::format("{}: ran with {} ranks", j.who(), record.at("ranks").get<int>()));
+      log.say_once(fmt::format("{}: ran with {} ranks", j.who(), record.at("ranks").get<int>()));
     } else if (record.contains("error")) {
-      told.say(fmt::format("{}: {}: {}", j.who(), line, record["error"].get<std::string>()));
+      log.say(fmt::format("{}: {}: {}", j.who(), line, record["error"].get<std::string>()));
     } else {
       auto& us = into[{record.at("collective").get<std::string>(), record.at("bytes").get<std::size_t>()}].us;
       const double now = record.at("us").get<double>();
@@ -133,7 +133,7 @@ void read_statistics(const std::string& file, std::size_t bytes, variant v,
 
 }  // namespace
 
-std::vector<preload_mpi> find_mpis(progress& told) {
+std::vector<preload_mpi> find_mpis(progress& log) {
   std::vector<preload_mpi> all;
   for (const auto& [name, title] : {std::pair{"openmpi", "Open MPI"}, std::pair{"mpich", "MPICH"}}) {
     const std::string launcher = std::string("mpirun.") + name,
@@ -142,18 +142,18 @@ std::vector<preload_mpi> find_mpis(progress& told) {
     for (const std::string& folder : tutti::module_folders())
       if (library.empty() && access((folder + "/" + file).c_str(), R_OK) == 0) library = folder + "/" + file;
     if (library.empty())
-      told.say(fmt::format("{} is skipped: there is no {}", title, file));
+      log.say(fmt::format("{} is skipped: there is no {}", title, file));
     else if (access(program_of(name).c_str(), X_OK) != 0)
-      told.say(fmt::format("{} is skipped: native_{} is not in the folder of this program", title, name));
+      log.say(fmt::format("{} is skipped: native_{} is not in the folder of this program", title, name));
     else if (!in_path(launcher))
-      told.say(fmt::format("{} is skipped: {} was not found", title, launcher));
+      log.say(fmt::format("{} is skipped: {} was not found", title, launcher));
     else
       all.push_back({name, title, launcher, fs::absolute(library).string()});
   }
   return all;
 }
 
-preload_results run_jobs(const preload_settings& s, const std::vector<preload_mpi>& mpis, progress& told) {
+preload_results run_jobs(const preload_settings& s, const std::vector<preload_mpi>& mpis, progress& log) {
   std::vector<variant> order{variant::without, variant::with, variant::again};
   if (!s.tree.empty()) order.push_back(variant::tuned);
   preload_results all;
@@ -164,12 +164,12 @@ preload_results run_jobs(const preload_settings& s, const std::vector<preload_mp
     for (const preload_mpi& mpi : mpis)
       for (const variant v : order) {
         const job j(s, mpi, v);
-        told.step(fmt::format("{} (round {} of {})", j.who(), turn + 1, s.repeat));
+        log.step(fmt::format("{} (round {} of {})", j.who(), turn + 1, s.repeat));
         options o = s.measure;
         if (crowded && mpi.name == "mpich") o.budget_ms /= 10;
         const child_result child = j.run(o);
-        tell_outcome(j, child, s.timeout_s, told);
-        read_lines(child.out, s.ranks, j, v, all[mpi.name], told);
+        print_outcome(j, child, s.timeout_s, log);
+        read_lines(child.out, s.ranks, j, v, all[mpi.name], log);
       }
     std::rotate(order.begin(), order.begin() + 1, order.end());
   }
@@ -182,13 +182,13 @@ preload_results run_jobs(const preload_settings& s, const std::vector<preload_mp
         o.sizes = {bytes};
         o.budget_ms = 0.1;
         const job j(s, mpi, v);
-        told.step(fmt::format("{}: what runs at {} bytes", j.who(), bytes));
-        tell_outcome(j, j.run(o, file.string()), s.timeout_s, told);
+        log.step(fmt::format("{}: what runs at {} bytes", j.who(), bytes));
+        print_outcome(j, j.run(o, file.string()), s.timeout_s, log);
         read_statistics(file.string(), bytes, v, all[mpi.name]);
         fs::remove(file);
       }
     }
-  told.clear();
+  log.clear();
   return all;
 }
 

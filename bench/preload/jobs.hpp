@@ -31,18 +31,18 @@ struct preload_mpi {
   std::string name, title, launcher, library;  // "openmpi", "Open MPI", "mpirun.openmpi", a path
 };
 /// Reports what is missing for the MPIs that cannot be measured.
-std::vector<preload_mpi> find_mpis(progress& told);
+std::vector<preload_mpi> find_mpis(progress& log);
 
 using preload_case = std::pair<std::string, std::size_t>;  // collective, bytes
 
 struct preload_figures {
-  std::map<variant, double> us;  // the best time
+  std::map<variant, double> us;        // the best time
   std::map<variant, std::string> ran;  // "native", "ring", or several, separated by commas
 };
 using preload_results = std::map<std::string, std::map<preload_case, preload_figures>>;  // by MPI
 
 /// The variants take turns, and none always comes first, so that a disturbance affects all of them.
 /// A failed job is reported and has no figure.
-preload_results run_jobs(const preload_settings& s, const std::vector<preload_mpi>& mpis, progress& told);
+preload_results run_jobs(const preload_settings& s, const std::vector<preload_mpi>& mpis, progress& log);
 
 }  // namespace bench
