@@ -108,14 +108,16 @@ struct scatterv_call {
   }
 };
 
-struct allgather_call {
+/// Of the collectives in which every rank receives a block of equal length from each.
+template <collective What>
+struct equal_blocks_call {
   static bool goes_to_mpi(const void*, int, MPI_Datatype, void*, int out_count, MPI_Datatype out_type,
                           MPI_Comm comm) noexcept {
-    return passes(collective::allgather, comm, out_count, out_type);
+    return passes(What, comm, out_count, out_type);
   }
   static arguments translate(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
                              MPI_Datatype out_type, MPI_Comm comm) noexcept {
-    return {.what = collective::allgather,
+    return {.what = What,
             .comm = comm,
             .in = in,
             .in_count = in_count,
@@ -125,6 +127,8 @@ struct allgather_call {
             .out_type = out_type};
   }
 };
+using allgather_call = equal_blocks_call<collective::allgather>;
+using alltoall_call = equal_blocks_call<collective::alltoall>;
 
 struct allgatherv_call {
   static bool goes_to_mpi(const void*, int, MPI_Datatype, void*, const int*, const int*, MPI_Datatype,
@@ -143,24 +147,6 @@ struct allgatherv_call {
             .out_type = out_type,
             .out_counts = out_counts,
             .out_displs = out_displs};
-  }
-};
-
-struct alltoall_call {
-  static bool goes_to_mpi(const void*, int, MPI_Datatype, void*, int out_count, MPI_Datatype out_type,
-                          MPI_Comm comm) noexcept {
-    return passes(collective::alltoall, comm, out_count, out_type);
-  }
-  static arguments translate(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
-                             MPI_Datatype out_type, MPI_Comm comm) noexcept {
-    return {.what = collective::alltoall,
-            .comm = comm,
-            .in = in,
-            .in_count = in_count,
-            .in_type = in_type,
-            .out = out,
-            .out_count = out_count,
-            .out_type = out_type};
   }
 };
 
@@ -224,22 +210,22 @@ struct reduce_call {
   }
 };
 
-struct allreduce_call {
+/// Of the collectives that combine a vector without a root.
+template <collective What>
+struct reduction_call {
   static bool goes_to_mpi(const void*, void*, int count, MPI_Datatype type, MPI_Op op,
                           MPI_Comm comm) noexcept {
-    return passes(collective::allreduce, comm, count, type, op);
+    return passes(What, comm, count, type, op);
   }
   static arguments translate(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op,
                              MPI_Comm comm) noexcept {
-    return {.what = collective::allreduce,
-            .comm = comm,
-            .op = op,
-            .in = in,
-            .out = out,
-            .out_count = count,
-            .out_type = type};
+    return {.what = What, .comm = comm, .op = op, .in = in, .out = out, .out_count = count, .out_type = type};
   }
 };
+using allreduce_call = reduction_call<collective::allreduce>;
+using reduce_scatter_block_call = reduction_call<collective::reduce_scatter_block>;
+using scan_call = reduction_call<collective::scan>;
+using exscan_call = reduction_call<collective::exscan>;
 
 struct reduce_scatter_call {
   static bool goes_to_mpi(const void*, void*, const int*, MPI_Datatype type, MPI_Op op,
@@ -255,57 +241,6 @@ struct reduce_scatter_call {
             .out = out,
             .out_type = type,
             .out_counts = counts};
-  }
-};
-
-struct reduce_scatter_block_call {
-  static bool goes_to_mpi(const void*, void*, int count, MPI_Datatype type, MPI_Op op,
-                          MPI_Comm comm) noexcept {
-    return passes(collective::reduce_scatter_block, comm, count, type, op);
-  }
-  static arguments translate(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op,
-                             MPI_Comm comm) noexcept {
-    return {.what = collective::reduce_scatter_block,
-            .comm = comm,
-            .op = op,
-            .in = in,
-            .out = out,
-            .out_count = count,
-            .out_type = type};
-  }
-};
-
-struct scan_call {
-  static bool goes_to_mpi(const void*, void*, int count, MPI_Datatype type, MPI_Op op,
-                          MPI_Comm comm) noexcept {
-    return passes(collective::scan, comm, count, type, op);
-  }
-  static arguments translate(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op,
-                             MPI_Comm comm) noexcept {
-    return {.what = collective::scan,
-            .comm = comm,
-            .op = op,
-            .in = in,
-            .out = out,
-            .out_count = count,
-            .out_type = type};
-  }
-};
-
-struct exscan_call {
-  static bool goes_to_mpi(const void*, void*, int count, MPI_Datatype type, MPI_Op op,
-                          MPI_Comm comm) noexcept {
-    return passes(collective::exscan, comm, count, type, op);
-  }
-  static arguments translate(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op,
-                             MPI_Comm comm) noexcept {
-    return {.what = collective::exscan,
-            .comm = comm,
-            .op = op,
-            .in = in,
-            .out = out,
-            .out_count = count,
-            .out_type = type};
   }
 };
 
