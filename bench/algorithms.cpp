@@ -191,7 +191,7 @@ class progress {
     if (terminal_) fmt::print(stderr, "\r\033[K{}", what);
     if (terminal_) std::fflush(stderr);
   }
-  void say(const std::string& what) {
+  void report(const std::string& what) {
     step("");
     fmt::print(stderr, "{}\n", what);
   }
@@ -210,7 +210,7 @@ std::pair<std::vector<std::string>, bench::environment> command(const settings& 
     variables[0].second = e.name;
     variables[1].second = std::to_string(e.ranks);
   } else {
-    words = bench::launched("mpirun." + e.name, e.ranks, variables);
+    words = bench::launcher_command("mpirun." + e.name, e.ranks, variables);
   }
   // Binds ranks to cores, as Open MPI does by default. Two ranks that wait for each other on one
   // core need a scheduler slice for each message, and MPICH would leave them there.
@@ -256,17 +256,17 @@ std::vector<record> measure_engines(const settings& s, progress& p, bool& good) 
   const auto start = bench::clock::now();
   for (int repeat = 0; repeat < s.here.repeat; ++repeat) {
     if (repeat > 0 && bench::seconds(bench::clock::now() - start).count() > 60 * s.minutes) {
-      p.say(fmt::format("{} minutes are over after {} of {} rounds", s.minutes, repeat, s.here.repeat));
+      p.report(fmt::format("{} minutes are over after {} of {} rounds", s.minutes, repeat, s.here.repeat));
       break;
     }
     for (const auto& group : groups) {
       for (const engine& e : s.engines) {
-        const auto whose =
+        const auto label =
             fmt::format("{} p={}, {}", e.name, e.ranks, group.size() == 1 ? group[0] : "everything");
-        p.step(fmt::format("{} of {}: {}", repeat + 1, s.here.repeat, whose));
+        p.step(fmt::format("{} of {}: {}", repeat + 1, s.here.repeat, label));
         const auto [words, variables] = command(s, e, group);
         if (words[0].find('/') == std::string::npos && !bench::in_path(words[0])) {
-          if (repeat == 0) p.say(fmt::format("{} is skipped: {} was not found", whose, words[0]));
+          if (repeat == 0) p.report(fmt::format("{} is skipped: {} was not found", label, words[0]));
           continue;
         }
         const double trip = bench::round_trip();
@@ -276,9 +276,9 @@ std::vector<record> measure_engines(const settings& s, progress& p, bool& good) 
         std::istringstream lines(child.out);
         for (std::string line; std::getline(lines, line);)
           if (!line.empty() && line.front() == '{') add(all, json::parse(line).get<record>());
-        if (child.late) p.say(whose + ": ended because it took too long");
-        if (child.status != 0) p.say(fmt::format("{}: ended with status {}", whose, child.status));
-        if (!child.err.empty()) p.say(child.err.substr(0, child.err.find_last_not_of('\n') + 1));
+        if (child.timed_out) p.report(label + ": ended because it took too long");
+        if (child.status != 0) p.report(fmt::format("{}: ended with status {}", label, child.status));
+        if (!child.err.empty()) p.report(child.err.substr(0, child.err.find_last_not_of('\n') + 1));
         good = good && child.status == 0;
       }
     }

@@ -25,7 +25,7 @@ struct task {
 void measure(const lpf_t ctx, const lpf_pid_t pid, const lpf_pid_t nprocs, const lpf_args_t args) {
   const auto& t = *static_cast<const task*>(args.input);
   std::vector<bench::timed> made;
-  bench::bsp_setting on(ctx, pid, nprocs, t.scale ? 64 : bench::long_bytes);
+  bench::bsp_process on(ctx, pid, nprocs, t.scale ? 64 : bench::long_bytes);
   if (t.scale) {
     bench::stopwatch time(*t.world, t.batches);
     const int times = std::max(1, t.repetitions / static_cast<int>(nprocs));

@@ -36,9 +36,9 @@ cost cost_of(const tutti::pure_algorithm& a, int ranks, int rank) {
   s.what = a.what;
   s.size = ranks;
   s.rank = rank;
-  s.in_place = demands(a.needs, tutti::restriction::in_place);
+  s.in_place = has_restriction(a.restrictions, tutti::restriction::in_place);
   s.parameter_values = a.default_values();
-  if (demands(a.needs, tutti::restriction::inter)) s.first_group = ranks / 2;
+  if (has_restriction(a.restrictions, tutti::restriction::inter)) s.first_group = ranks / 2;
   std::array<int, 4> near{};  // of the neighbourhood collectives: two on either side
   for (int i = 0; i < 4; ++i)
     near[static_cast<std::size_t>(i)] = (rank + ranks + (i < 2 ? i - 2 : i - 1)) % ranks;
@@ -72,12 +72,12 @@ std::string bytes_text(std::size_t bytes) {
 int main(int argc, char** argv) {
   CLI::App app{"Measures the cost of writing the schedule of every algorithm"};
   int ranks = 65536;
-  std::vector<std::string> wanted;
+  std::vector<std::string> selected;
   bool as_json = false;
   app.add_option("--ranks", ranks, "Number of ranks")
       ->check(CLI::Range(1, 1 << 24))
       ->option_text("P [65536]");
-  app.add_option("--algorithms", wanted, "Algorithms whose name contains one of these")
+  app.add_option("--algorithms", selected, "Algorithms whose name contains one of these")
       ->delimiter(',')
       ->option_text("TEXT,...");
   app.add_flag("--json", as_json, "Print a JSON array");
@@ -86,13 +86,14 @@ int main(int argc, char** argv) {
 
   json all = json::array();
   for (const tutti::pure_algorithm* a : tutti::catalogue()) {
-    if (!wanted.empty() && std::none_of(wanted.begin(), wanted.end(), [&](const std::string& part) {
+    if (!selected.empty() && std::none_of(selected.begin(), selected.end(), [&](const std::string& part) {
           return a->name.find(part) != a->name.npos;
         }))
       continue;
-    if (demands(a->needs, tutti::restriction::power_of_two) && (ranks & (ranks - 1)) != 0) continue;
-    if (demands(a->needs, tutti::restriction::even_ranks) && ranks % 2 != 0) continue;
-    if (demands(a->needs, tutti::restriction::inter) && ranks < 2) continue;
+    if (has_restriction(a->restrictions, tutti::restriction::power_of_two) && (ranks & (ranks - 1)) != 0)
+      continue;
+    if (has_restriction(a->restrictions, tutti::restriction::even_ranks) && ranks % 2 != 0) continue;
+    if (has_restriction(a->restrictions, tutti::restriction::inter) && ranks < 2) continue;
     cost worst;
     for (const int rank : {0, 1 % ranks, ranks / 2, ranks - 1}) {
       const cost c = cost_of(*a, ranks, rank);

@@ -109,10 +109,10 @@ class driver {
       if (std::find(settings_.engines.begin(), settings_.engines.end(), e.name) == settings_.engines.end())
         continue;
       if (access((folder_ / e.program).c_str(), X_OK) != 0) {
-        progress_.say(fmt::format("{} is skipped: the program {} is not in the folder of this one", e.title,
-                                  e.program));
+        progress_.report(fmt::format("{} is skipped: the program {} is not in the folder of this one",
+                                     e.title, e.program));
       } else if (!e.launcher.empty() && !bench::in_path(e.launcher)) {
-        progress_.say(fmt::format("{} is skipped: {} was not found", e.title, e.launcher));
+        progress_.report(fmt::format("{} is skipped: {} was not found", e.title, e.launcher));
       } else {
         present_.push_back(e);
       }
@@ -121,7 +121,7 @@ class driver {
 
   void measure_all() {
     if (double load = 0; getloadavg(&load, 1) == 1 && load > 0.5 * cores_) {
-      progress_.say(
+      progress_.report(
           fmt::format("the machine is or was busy (load {:.1f}): the figures are less reliable, above all "
                       "those with more ranks than cores",
                       load));
@@ -135,7 +135,7 @@ class driver {
         if (repeat % 2 == 1) std::reverse(order.begin(), order.end());
         for (const auto& e : order) {
           // Further rounds would only wait minutes for the scheduler.
-          if (waits_in_slices(e, ranks, cores_) && (repeat > 0 || settings_.quick)) continue;
+          if (waits_for_scheduler(e, ranks, cores_) && (repeat > 0 || settings_.quick)) continue;
           measure(e, ranks, repeat, fmt::format("round {} of {}", repeat + 1, settings_.repeat));
         }
       }
@@ -164,12 +164,12 @@ class driver {
     if (e.launcher.empty()) {
       variables = {{"TUTTI_ENGINE", e.name}, {"TUTTI_RANKS", std::to_string(ranks)}};
     } else {
-      words = bench::launched(e.launcher, ranks, variables);
+      words = bench::launcher_command(e.launcher, ranks, variables);
     }
     std::vector<std::string> sizes;
     for (const auto bytes : settings_.measure.sizes) sizes.push_back(std::to_string(bytes));
     // Longer measurements do not make a scheduler slice more precise.
-    const double budget = settings_.measure.budget_ms / (waits_in_slices(e, ranks, cores_) ? 10 : 1);
+    const double budget = settings_.measure.budget_ms / (waits_for_scheduler(e, ranks, cores_) ? 10 : 1);
     words.insert(words.end(), {(folder_ / e.program).string(), "--sizes", join(sizes), "--collectives",
                                join(settings_.measure.collectives), "--budget-ms",
                                fmt::format("{}", std::max(0.1, budget))});
@@ -180,7 +180,7 @@ class driver {
   // best from.
   bool time_is_up() {
     if (bench::seconds(bench::clock::now() - start_).count() < settings_.minutes * 60) return false;
-    progress_.say_once(
+    progress_.report_once(
         fmt::format("{} minutes are over: the remaining rounds are skipped", settings_.minutes));
     return true;
   }
@@ -192,20 +192,20 @@ class driver {
     const auto child = bench::run_child(words, variables, bench::seconds(settings_.timeout_s));
     r.trip_after = bench::round_trip();
     read(child.out, e, r);
-    const auto whose = fmt::format("p = {}, {}", ranks, e.title);
-    if (child.late) {
-      progress_.say(fmt::format("{}: ended after {} s; {} figures until then", whose, settings_.timeout_s,
-                                r.figures.size()));
+    const auto label = fmt::format("p = {}, {}", ranks, e.title);
+    if (child.timed_out) {
+      progress_.report(fmt::format("{}: ended after {} s; {} figures until then", label, settings_.timeout_s,
+                                   r.figures.size()));
     } else if (child.status != 0 || r.figures.empty()) {
-      progress_.say(
-          fmt::format("{}: ended with status {} and {} figures", whose, child.status, r.figures.size()));
-      progress_.say(tail(child.err));
+      progress_.report(
+          fmt::format("{}: ended with status {} and {} figures", label, child.status, r.figures.size()));
+      progress_.report(tail(child.err));
     }
     results_.add(std::move(r));
   }
 
   void read(const std::string& out, const bench::engine& e, bench::attempt& r) {
-    const auto whose = fmt::format("p = {}, {}", r.ranks, e.title);
+    const auto label = fmt::format("p = {}, {}", r.ranks, e.title);
     std::istringstream lines(out);
     for (std::string line; std::getline(lines, line);) {
       if (line.empty() || line.front() != '{') continue;
@@ -215,16 +215,16 @@ class driver {
         const auto bytes = record.at("bytes").get<std::size_t>();
         // The launcher of another MPI would start p programs of one rank each.
         if (const int ranks = record.at("ranks").get<int>(); ranks != r.ranks) {
-          progress_.say_once(fmt::format("{}: ran with {} ranks; its figures are dropped", whose, ranks));
+          progress_.report_once(fmt::format("{}: ran with {} ranks; its figures are dropped", label, ranks));
         } else if (record.contains("error")) {
-          progress_.say(fmt::format("{}: {} of {} bytes: {}", whose, collective, bytes,
-                                    record["error"].get<std::string>()));
+          progress_.report(fmt::format("{}: {} of {} bytes: {}", label, collective, bytes,
+                                       record["error"].get<std::string>()));
         } else {
           r.figures[{collective, bytes}] = {record.at("us").get<double>(), record.value("noise", 0.0),
                                             record.value("algorithm", std::string())};
         }
       } catch (const nlohmann::json::exception&) {
-        progress_.say(fmt::format("{}: a line that is not a result: {}", whose, line));
+        progress_.report(fmt::format("{}: a line that is not a result: {}", label, line));
       }
     }
   }

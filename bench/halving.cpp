@@ -29,15 +29,16 @@ struct figure {
   double us = 0, bytes = 0;  // of a level; of a rank and level
 };
 
-// Halves repeatedly: `half(group, upper)` returns one half and `keep`s what it needs.
+// Halves repeatedly: `half(group, upper)` returns one half of a group. `groups` receives all of
+// them.
 template <class Group, class Halve>
-int halve(const Group& whole, std::vector<Group>& kept, const Halve& half) {
-  kept.push_back(whole);
+int halve(const Group& all, std::vector<Group>& groups, const Halve& half) {
+  groups.push_back(all);
   int levels = 0;
-  while (kept.back().size() > 1) {
-    const Group& last = kept.back();
+  while (groups.back().size() > 1) {
+    const Group& last = groups.back();
     Group next = half(last, last.rank() >= last.size() / 2);
-    kept.push_back(std::move(next));
+    groups.push_back(std::move(next));
     ++levels;
   }
   return levels;
@@ -49,16 +50,16 @@ class measuring {
       : world_(world), runs_(runs), figures_(figures) {}
 
   template <class Group, class Halve>
-  void operator()(const char* name, const Group& whole, const Halve& half) {
+  void operator()(const char* name, const Group& all, const Halve& half) {
     figure f{name, 0, 1e30, 0};
     for (int run = 0; run < runs_; ++run) {
-      std::vector<Group> kept;
-      kept.reserve(40);
+      std::vector<Group> groups;
+      groups.reserve(40);
       world_.barrier();
       const std::size_t before = mallinfo2().uordblks;
       world_.barrier();
       const auto start = std::chrono::steady_clock::now();
-      f.levels = halve(whole, kept, half);
+      f.levels = halve(all, groups, half);
       world_.barrier();
       const double us =
           std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();

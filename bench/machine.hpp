@@ -75,7 +75,7 @@ inline double copy_speed(std::size_t bytes, std::span<const int> cores, double b
           const auto begin = clock::now();
           for (std::size_t copy = 0; copy < copies; ++copy) {
             std::memcpy(to.get(), from.get(), bytes);
-            tutti::tuning::keep(to.get());
+            tutti::tuning::do_not_optimize(to.get());
           }
           mine = seconds(clock::now() - begin).count();
         }

@@ -61,14 +61,14 @@ double by_hand(long calls, bool threads) {
         const auto start = clock_type::now();
         for (long i = 0; i < calls; ++i) {
           const auto tag = static_cast<std::uint64_t>(i);
-          while (!out.has_room()) ep.wait(out.room_word(), out.room_value(), !threads, site);
+          while (!out.has_space()) ep.wait(out.space_word(), out.space_value(), !threads, site);
           out.post(tag, &mine, sizeof mine, nullptr);
           tutti::shm::arrival a;
-          while (!in.look(tag, a)) ep.wait(in.arrival_word(), in.arrival_value(), !threads, site);
+          while (!in.find(tag, a)) ep.wait(in.arrival_word(), in.arrival_value(), !threads, site);
           double theirs;
           std::memcpy(&theirs, a.data, sizeof theirs);
           sum = me == 0 ? mine + theirs : theirs + mine;
-          in.take(a);
+          in.consume(a);
           asm volatile("" : : "g"(&sum) : "memory");
         }
         if (me == 0) elapsed = seconds_since(start);
@@ -88,12 +88,12 @@ double by_library(long calls, const char* engine, int ranks, const char* algorit
   tutti::run(o, [&](tutti::communicator& world) {
     double mine = world.rank(), sum = 0;
     const std::span<double> in(&mine, 1), out(&sum, 1);
-    const auto once = [&] {
+    const auto operation = [&] {
       world.allreduce(tutti::send_buf(in), tutti::recv_buf(out), tutti::op(std::plus<>{}));
       asm volatile("" : : "g"(&sum) : "memory");
     };
     const auto start = clock_type::now();
-    for (long i = 0; i < calls; ++i) once();
+    for (long i = 0; i < calls; ++i) operation();
     if (world.rank() == 0) elapsed = seconds_since(start);
     if (sum != world.size() * (world.size() - 1) / 2.0) std::abort();
   });
@@ -193,7 +193,7 @@ int list_functions(const std::string& command, int ranks, bool as_json) {
   return 0;
 }
 
-constexpr std::array across{"by_hand_on_threads", "schedule_on_threads", "native_on_threads"};
+constexpr std::array thread_cases{"by_hand_on_threads", "schedule_on_threads", "native_on_threads"};
 
 // `me`: the path of this program, which starts itself under valgrind.
 json measure_all(const std::string& me) {
@@ -211,31 +211,31 @@ json measure_all(const std::string& me) {
   const auto counted = [&](const char* one) {
     return instructions_per_call(me + std::string(" --case ") + one + " --calls ", 2);
   };
-  const long apart = counted("short") + counted("longer"), in_turn = counted("in_turn");
-  all["decision"] = {{"instructions", in_turn - apart / 2}};
+  const long separate = counted("short") + counted("longer"), in_turn = counted("in_turn");
+  all["decision"] = {{"instructions", in_turn - separate / 2}};
   // Across two threads only time is meaningful. The distance of the cores may change meanwhile, so
   // the cases take turns.
   std::array<double, 3> best{1e9, 1e9, 1e9};
   for (int turn = 0; turn < 15; ++turn)
-    for (std::size_t i = 0; i < across.size(); ++i) {
+    for (std::size_t i = 0; i < thread_cases.size(); ++i) {
       unsetenv("TUTTI_ALLREDUCE_ALGORITHM");
-      best[i] = std::min(best[i], run_case(across[i], 100000) / 100000 * 1e6);
+      best[i] = std::min(best[i], run_case(thread_cases[i], 100000) / 100000 * 1e6);
     }
-  for (std::size_t i = 0; i < across.size(); ++i) all[across[i]] = {{"us", best[i]}};
+  for (std::size_t i = 0; i < thread_cases.size(); ++i) all[thread_cases[i]] = {{"us", best[i]}};
   unsetenv("TUTTI_ALLREDUCE_ALGORITHM");
   all["in_front"] = bench::measure_in_front(me);
   return all;
 }
 
 void print_tables(const json& all) {
-  fmt::print("warm 8-byte allreduce, two fibers of one worker, per rank\n{:<12} {:>14} {:>10}\n", "",
+  fmt::print("cached 8-byte allreduce, two fibers of one worker, per rank\n{:<12} {:>14} {:>10}\n", "",
              "instructions", "us");
   for (const char* one : {"by_hand", "schedule", "native", "nonblocking", "persistent"})
     fmt::print("{:<12} {:>14} {:>10.4f}\n", one, all[one]["instructions"].get<long>(),
                all[one]["us"].get<double>());
   fmt::print("{:<12} {:>14}\n", "decision", all["decision"]["instructions"].get<long>());
   fmt::print("\nthe same, two threads on two cores\n");
-  for (const char* one : across) fmt::print("{:<22} {:>19.4f}\n", one, all[one]["us"].get<double>());
+  for (const char* one : thread_cases) fmt::print("{:<22} {:>19.4f}\n", one, all[one]["us"].get<double>());
   bench::print_in_front(all["in_front"]);
 }
 

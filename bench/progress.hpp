@@ -24,12 +24,12 @@ class progress {
     std::fflush(stderr);
     pending_ = terminal_;
   }
-  void say(const std::string& what) {
+  void report(const std::string& what) {
     clear();
     fmt::print(stderr, "{}\n", what);
   }
-  void say_once(const std::string& what) {
-    if (said_.insert(what).second) say(what);
+  void report_once(const std::string& what) {
+    if (reported_.insert(what).second) report(what);
   }
   void clear() {
     if (pending_) fmt::print(stderr, "\r\033[K");
@@ -40,7 +40,7 @@ class progress {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   bool terminal_ = isatty(STDERR_FILENO) != 0;
   bool pending_ = false;
-  std::set<std::string> said_;
+  std::set<std::string> reported_;
 };
 
 }  // namespace bench

@@ -107,9 +107,9 @@ bool run(Side& side, std::string_view engine, const options& o, std::ostream& ou
   const int ranks = side.size();
   std::size_t in_elements = 1;
   std::size_t out_elements = 1;
-  for (const auto& wanted : o.collectives) {
+  for (const auto& selected : o.collectives) {
     for (const std::size_t bytes : o.sizes) {
-      const workload work(*collective_of(wanted), bytes, rank, ranks);
+      const workload work(*collective_of(selected), bytes, rank, ranks);
       in_elements = std::max(in_elements, work.in_elements());
       out_elements = std::max(out_elements, work.out_elements());
     }
@@ -118,11 +118,11 @@ bool run(Side& side, std::string_view engine, const options& o, std::ostream& ou
   const auto result = allocate(out_elements);
 
   bool good = true;
-  for (const auto& wanted : o.collectives) {
-    const collective which = *collective_of(wanted);
+  for (const auto& selected : o.collectives) {
+    const collective which = *collective_of(selected);
     for (const std::size_t bytes : o.sizes) {
       workload work(which, bytes, rank, ranks);
-      work.place(in.get(), result.get());
+      work.set_buffers(in.get(), result.get());
       bool right = true;
       measurement measured;
       const bool offered = side.with(which, work.get(), [&](auto&& operation) {
@@ -142,7 +142,7 @@ bool run(Side& side, std::string_view engine, const options& o, std::ostream& ou
       good = good && right;
       if (rank == 0) {
         nlohmann::ordered_json record{
-            {"engine", engine}, {"ranks", ranks}, {"collective", wanted}, {"bytes", work.get().bytes}};
+            {"engine", engine}, {"ranks", ranks}, {"collective", selected}, {"bytes", work.get().bytes}};
         if (right) {
           const auto rounded = [](double x) { return std::round(x * 1e4) / 1e4; };
           record["us"] = rounded(measured.us);

@@ -34,13 +34,13 @@ long resident_bytes() {
 
 // Returns the time of one call: the least of several loops, each after a barrier.
 template <class Call>
-double best_of(tutti::communicator& world, Call&& once) {
+double best_of(tutti::communicator& world, Call&& call) {
   double best = 1e30;
   for (int group = 0; group < 5; ++group) {
     constexpr int calls = 20;
     world.barrier();
     const auto start = clock_type::now();
-    for (int i = 0; i < calls; ++i) once();
+    for (int i = 0; i < calls; ++i) call();
     best = std::min(best, microseconds_since(start) / calls);
   }
   return best;

@@ -26,21 +26,21 @@ namespace bench {
 inline constexpr std::size_t long_bytes = std::size_t{1} << 20;
 
 /// Memory, slots and a collectives object of one process.
-struct bsp_setting {
+struct bsp_process {
   lpf_t ctx;
   lpf_pid_t pid, nprocs;
-  std::vector<std::byte> given, taken;
+  std::vector<std::byte> send_buffer, recv_buffer;
   double element = 1;
   lpf_memslot_t from, into, element_slot;
   lpf_coll_t coll;
 
-  bsp_setting(lpf_t context, lpf_pid_t me, lpf_pid_t all, std::size_t bytes = long_bytes)
-      : ctx(context), pid(me), nprocs(all), given(bytes), taken(bytes) {
+  bsp_process(lpf_t context, lpf_pid_t me, lpf_pid_t all, std::size_t bytes = long_bytes)
+      : ctx(context), pid(me), nprocs(all), send_buffer(bytes), recv_buffer(bytes) {
     lpf_resize_memory_register(ctx, 4);
     lpf_resize_message_queue(ctx, 256);
     lpf_sync(ctx, LPF_SYNC_DEFAULT);
-    lpf_register_global(ctx, given.data(), given.size(), &from);
-    lpf_register_global(ctx, taken.data(), taken.size(), &into);
+    lpf_register_global(ctx, send_buffer.data(), send_buffer.size(), &from);
+    lpf_register_global(ctx, recv_buffer.data(), recv_buffer.size(), &into);
     lpf_register_global(ctx, &element, sizeof element, &element_slot);
     lpf_collectives_init(ctx, pid, nprocs, 1, sizeof element, bytes, &coll);
     lpf_sync(ctx, LPF_SYNC_DEFAULT);
@@ -59,7 +59,7 @@ struct bsp_setting {
                       *static_cast<double*>(value) += static_cast<const double*>(array)[i];
                   });
   }
-  void broadcast() { lpf_broadcast(coll, from, into, given.size(), 0); }
+  void broadcast() { lpf_broadcast(coll, from, into, send_buffer.size(), 0); }
 };
 
 struct timed {
@@ -75,7 +75,7 @@ class stopwatch {
 
   template <class Operation>
   double operator()(int repetitions, Operation&& operation) {
-    double least = 0;
+    double best = 0;
     for (int b = 0; b < batches_; ++b) {
       std::vector<double> samples;
       for (int s = 0; s < 11; ++s) {
@@ -88,9 +88,9 @@ class stopwatch {
                           repetitions);
       }
       std::nth_element(samples.begin(), samples.begin() + 5, samples.end());
-      if (b == 0 || samples[5] < least) least = samples[5];
+      if (b == 0 || samples[5] < best) best = samples[5];
     }
-    return least;
+    return best;
   }
 
  private:
@@ -100,7 +100,7 @@ class stopwatch {
 
 /// Times all cases of this file on this process. `short_times`: how many small operations run
 /// between two readings of the clock.
-inline std::vector<timed> time_supersteps(tutti::communicator& world, bsp_setting& on, int short_times,
+inline std::vector<timed> time_supersteps(tutti::communicator& world, bsp_process& on, int short_times,
                                           int batches) {
   using namespace tutti;
   stopwatch time(world, batches);

@@ -57,7 +57,7 @@ std::vector<task_figure> run_here(const task_side& side, const task_setup& on, c
 std::vector<task_figure> run_program(const task_side& side, const task_setup& on, const settings& s) {
   const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   bench::environment variables{{"OPENBLAS_NUM_THREADS", "1"}};
-  auto words = bench::launched(side.launcher, on.ranks, variables);
+  auto words = bench::launcher_command(side.launcher, on.ranks, variables);
   words.insert(words.end(), side.flags.begin(), side.flags.end());
   words.insert(
       words.end(),
@@ -72,31 +72,32 @@ std::vector<task_figure> run_program(const task_side& side, const task_setup& on
     if (record.at("ranks").get<int>() == on.ranks)
       return record.at("figures").get<std::vector<task_figure>>();
   }
-  throw std::runtime_error(child.late ? fmt::format("ended after {} s", s.timeout_s)
-                                      : fmt::format("ended with status {}: {}", child.status, child.err));
+  throw std::runtime_error(child.timed_out
+                               ? fmt::format("ended after {} s", s.timeout_s)
+                               : fmt::format("ended with status {}: {}", child.status, child.err));
 }
 
 // Finds the sides that can be measured, and reports those that cannot.
-std::vector<task_side> sides_here(const settings& s, bench::progress& p) {
+std::vector<task_side> available_sides(const settings& s, bench::progress& p) {
   const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  std::vector<task_side> here;
+  std::vector<task_side> found;
   for (const task_side& side : bench::task_sides()) {
     if (std::find(s.sides.begin(), s.sides.end(), side.name) == s.sides.end()) continue;
     if (!side.program.empty() && access((folder / side.program).c_str(), X_OK) != 0)
-      p.say(fmt::format("{} is skipped: the program {} is not in the folder of this one", side.name,
-                        side.program));
+      p.report(fmt::format("{} is skipped: the program {} is not in the folder of this one", side.name,
+                           side.program));
     else if (!side.launcher.empty() && !bench::in_path(side.launcher))
-      p.say(fmt::format("{} is skipped: {} was not found", side.name, side.launcher));
+      p.report(fmt::format("{} is skipped: {} was not found", side.name, side.launcher));
     else
-      here.push_back(side);
+      found.push_back(side);
   }
-  return here;
+  return found;
 }
 
 bench::task_results measure(const settings& s, bool& good) {
   bench::progress p;
   bench::task_results results;
-  const auto sides = sides_here(s, p);
+  const auto sides = available_sides(s, p);
   for (int round = 0; round < s.repeat; ++round)
     for (const task_setup& on : bench::task_setups)
       for (const task_side& side : sides) {
@@ -106,7 +107,7 @@ bench::task_results measure(const settings& s, bool& good) {
         try {
           results.add(side, on, side.program.empty() ? run_here(side, on, s) : run_program(side, on, s));
         } catch (const std::exception& error) {
-          p.say(fmt::format("{}: {}", what, error.what()));
+          p.report(fmt::format("{}: {}", what, error.what()));
           good = false;
         }
       }

@@ -35,7 +35,7 @@ enum class collective {
   scan,
   exscan,
   reduce_scatter,
-  bcast_barrier,  // the cost of a bcast whose root may not run ahead
+  bcast_barrier,         // the cost of a bcast whose root may not run ahead
   reduce_scatter_block,  // only on request; the regular form of reduce_scatter
 };
 
@@ -57,8 +57,8 @@ constexpr std::string_view name(collective which) {
   return collective_names[static_cast<std::size_t>(which)];
 }
 
-inline std::optional<collective> collective_of(std::string_view wanted) {
-  const auto found = std::find(collective_names.begin(), collective_names.end(), wanted);
+inline std::optional<collective> collective_of(std::string_view requested_name) {
+  const auto found = std::find(collective_names.begin(), collective_names.end(), requested_name);
   if (found == collective_names.end()) return std::nullopt;
   return static_cast<collective>(found - collective_names.begin());
 }
@@ -101,7 +101,7 @@ class workload {
   [[nodiscard]] std::size_t in_elements() const { return std::max(sent(), is_bcast() ? received() : 0); }
   [[nodiscard]] std::size_t out_elements() const { return is_bcast() ? 0 : received(); }
 
-  void place(double* in, double* out) {
+  void set_buffers(double* in, double* out) {
     buffers_.in = in;
     buffers_.out = out;
     touched_ = sent() > 0 ? std::span(in, sent()) : std::span(dummy_);
@@ -118,10 +118,10 @@ class workload {
   void read() const {
     double sum = 0;
     for (std::size_t i = 0; i < read_.size(); i += line) sum += read_[i];
-    tutti::tuning::keep(sum);
+    tutti::tuning::do_not_optimize(sum);
   }
   void touch(std::size_t round) { touched_[round * line & touched_mask_] += 1; }
-  void read(std::size_t round) const { tutti::tuning::keep(read_[round * line & read_mask_]); }
+  void read(std::size_t round) const { tutti::tuning::do_not_optimize(read_[round * line & read_mask_]); }
 
   // The time of a wrong result is worthless. So known values go in, and every step-th result is
   // checked. With step == line, this repairs what touch() has changed, and checks only those words.

@@ -18,9 +18,9 @@ set(TUTTI_MPI_openmpi_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROO
 set(TUTTI_MPI_mpich_LAUNCHER_FLAGS "")
 set(TUTTI_MPI_mpich_ENVIRONMENT "")
 
-# Asks a compiler wrapper for its command line and finds out which MPI it belongs to. Sets
+# Queries a compiler wrapper for its command line and finds out which MPI it belongs to. Sets
 # <prefix>_line and <prefix>_name; both are empty if the wrapper fails.
-function(tutti_ask_mpi_wrapper wrapper prefix)
+function(tutti_query_mpi_wrapper wrapper prefix)
   set(name "")
   execute_process(COMMAND "${wrapper}" --showme RESULT_VARIABLE failed OUTPUT_VARIABLE line ERROR_QUIET
     OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -38,7 +38,7 @@ function(tutti_ask_mpi_wrapper wrapper prefix)
 endfunction()
 
 # Extracts include directories and libraries from the wrapper's command line.
-function(tutti_take_mpi name wrapper line)
+function(tutti_register_mpi name wrapper line)
   separate_arguments(words UNIX_COMMAND "${line}")
   set(includes "")
   set(directories "")
@@ -88,9 +88,9 @@ foreach(suffix .openmpi .mpich "")
   find_program(TUTTI_MPI_WRAPPER_${id} NAMES mpicc${suffix} mpicxx${suffix})
   mark_as_advanced(TUTTI_MPI_WRAPPER_${id})
   if(TUTTI_MPI_WRAPPER_${id})
-    tutti_ask_mpi_wrapper("${TUTTI_MPI_WRAPPER_${id}}" asked)
-    if(asked_name AND NOT asked_name IN_LIST TUTTI_MPIS)
-      tutti_take_mpi(${asked_name} "${TUTTI_MPI_WRAPPER_${id}}" "${asked_line}")
+    tutti_query_mpi_wrapper("${TUTTI_MPI_WRAPPER_${id}}" wrapper)
+    if(wrapper_name AND NOT wrapper_name IN_LIST TUTTI_MPIS)
+      tutti_register_mpi(${wrapper_name} "${TUTTI_MPI_WRAPPER_${id}}" "${wrapper_line}")
     endif()
   endif()
 endforeach()

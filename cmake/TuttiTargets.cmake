@@ -139,13 +139,14 @@ function(tutti_generate_trees folder engines output)
     COMMAND "${CMAKE_COMMAND}" "-Dfolder=${folder}" "-Dengines=${engines}" "-Doutput=${output}"
       -P "${PROJECT_SOURCE_DIR}/cmake/trees.cmake"
     DEPENDS ${files} "${output}.files" "${PROJECT_SOURCE_DIR}/cmake/trees.cmake"
-    COMMENT "Taking in the built-in trees" VERBATIM)
+    COMMENT "Embedding the built-in trees" VERBATIM)
 endfunction()
 
 # Builds the engine of one MPI twice. The first is a self-contained module that the core loads. The
 # second is a static library for programs that link this MPI themselves. Both share most sources,
-# which are compiled once. Only the library has `own_sources`, and only the module has module.cpp.
-function(tutti_add_mpi_engine mpi sources own_sources core_objects)
+# which are compiled once. Only the library has `library_sources`, and only the module has
+# module.cpp.
+function(tutti_add_mpi_engine mpi sources library_sources core_objects)
   set(definitions TUTTI_MPI_NAME="${mpi}" OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
   set(shared tutti_mpi_${mpi}_objects)
   set(module_source "${sources}")
@@ -176,7 +177,7 @@ function(tutti_add_mpi_engine mpi sources own_sources core_objects)
   install(TARGETS ${module} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tutti)
 
   set(library tutti_mpi_${mpi})
-  add_library(${library} STATIC ${own_sources} $<TARGET_OBJECTS:${shared}>)
+  add_library(${library} STATIC ${library_sources} $<TARGET_OBJECTS:${shared}>)
   add_library(tutti::mpi_${mpi} ALIAS ${library})
   tutti_configure(${library})
   target_compile_definitions(${library}

@@ -25,7 +25,7 @@ function(tutti_add_preload mpi)
     COMMAND "${CMAKE_LINKER}" -r -o "${engine}" $<TARGET_OBJECTS:tutti_mpi_${mpi}_objects>
     COMMAND "${CMAKE_OBJCOPY}" "--redefine-syms=${folder}/renamed" "${engine}"
     DEPENDS $<TARGET_OBJECTS:tutti_mpi_${mpi}_objects> "${folder}/renamed"
-    COMMAND_EXPAND_LISTS VERBATIM COMMENT "Renaming what the engine calls of ${mpi}")
+    COMMAND_EXPAND_LISTS VERBATIM COMMENT "Renaming the calls of the engine to ${mpi}")
 
   set(library tutti-preload-${mpi})
   add_library(${library} MODULE ${sources} "${engine}")

@@ -43,12 +43,12 @@ std::vector<std::uint32_t> bfs(communicator& world, const graph::distributed_gra
 
 int main(int argc, char** argv) {
   return checked(argc, argv, "bfs", [](communicator& world) {
-    const graph::edge_list whole = graph::random_graph(1000, 1500, 5);  // not connected
-    const graph::distributed_graph mine(world, world.is_root() ? &whole : nullptr);
+    const graph::edge_list global = graph::random_graph(1000, 1500, 5);  // not connected
+    const graph::distributed_graph mine(world, world.is_root() ? &global : nullptr);
     bool right = true;
     for (vertex source : {0u, 999u}) {
       const std::vector<std::uint32_t> found = bfs(world, mine, source),
-                                       all = graph::oracle_distances(whole, source);
+                                       all = graph::oracle_distances(global, source);
       right = right && std::equal(found.begin(), found.end(), all.begin() + mine.first());
     }
     return right;

@@ -23,14 +23,14 @@ Examples:
 
 Exit code: 0 all results equal, 1 a result differs or an engine failed, 2 bad input or options.)";
 
-void show_job(const demo::run& done, const demo::material& given) { demo::print_tables(given, {}, {done}); }
+void show_job(const demo::run& done, const demo::material& input) { demo::print_tables(input, {}, {done}); }
 
-int all_engines(const demo::request& wish, const std::string& engines, bool json) {
+int all_engines(const demo::request& options, const std::string& engines, bool json) {
   const demo::plan plan = demo::make_plan(engines);
-  const demo::material given = demo::read(wish);
+  const demo::material input = demo::read(options);
   std::vector<demo::run> runs;
-  for (const demo::engine& engine : plan.engines) runs.push_back(demo::run_on(engine, given, wish));
-  (json ? demo::print_json : demo::print_tables)(given, plan, runs);
+  for (const demo::engine& engine : plan.engines) runs.push_back(demo::run_on(engine, input, options));
+  (json ? demo::print_json : demo::print_tables)(input, plan, runs);
   return demo::all_equal(runs) ? 0 : 1;
 }
 
@@ -40,14 +40,15 @@ int main(int argc, char** argv) {
   CLI::App app(
       "Runs real work on real input on every engine of this machine, and compares it with a sequential "
       "program.");
-  demo::request wish;
+  demo::request options;
   std::string engines;
   bool json = false, report = false;
-  app.add_option("--edges", wish.edges, "search this edge list instead of the packages")->type_name("FILE");
-  app.add_option("--from", wish.from,
+  app.add_option("--edges", options.edges, "search this edge list instead of the packages")
+      ->type_name("FILE");
+  app.add_option("--from", options.from,
                  "begin the search at this vertex instead of the one with the most edges")
       ->type_name("VERTEX");
-  app.add_option("--text", wish.texts, "sort the words of these files instead of the documentation")
+  app.add_option("--text", options.texts, "sort the words of these files instead of the documentation")
       ->type_name("FILE|FOLDER");
   app.add_option("--engines", engines, "threads, fibers, openmpi, mpich; each optionally with :RANKS")
       ->type_name("LIST");
@@ -59,10 +60,10 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
   }
-  wish.quiet = report;  // the demo that started this process shows progress
-  if (report || demo::under_launcher()) return demo::be_a_rank(wish, report, show_job);
+  options.quiet = report;  // the demo that started this process shows progress
+  if (report || demo::under_launcher()) return demo::be_a_rank(options, report, show_job);
   try {
-    return all_engines(wish, engines, json);
+    return all_engines(options, engines, json);
   } catch (const std::exception& e) {  // input_error, or an engine that cannot run
     fmt::print(stderr, "demo: {}\n", e.what());
     return 2;

@@ -38,7 +38,7 @@ std::vector<vertex> communities(communicator& world, const graph::distributed_gr
     vertex v, label;
   };
   std::map<int, std::vector<vertex>> border;  // local vertices with a neighbour on the rank
-  labels label;  // of local vertices and of received ones
+  labels label;                               // of local vertices and of received ones
   for (vertex v = graph.first(); v < graph.first() + graph.size(); ++v) {
     label[v] = v;
     for (vertex w : graph.neighbours(v))
@@ -64,10 +64,10 @@ std::vector<vertex> communities(communicator& world, const graph::distributed_gr
 }
 // end
 
-std::vector<vertex> oracle(const graph::edge_list& whole, int rounds) {
-  const auto n = static_cast<vertex>(whole.names.size());
+std::vector<vertex> oracle(const graph::edge_list& global, int rounds) {
+  const auto n = static_cast<vertex>(global.names.size());
   std::vector<std::vector<vertex>> neighbours(n);
-  for (const graph::edge& e : whole.edges)
+  for (const graph::edge& e : global.edges)
     neighbours[e.from].push_back(e.to), neighbours[e.to].push_back(e.from);
   labels label, next;
   for (vertex v = 0; v < n; ++v) label[v] = v;
@@ -82,9 +82,9 @@ std::vector<vertex> oracle(const graph::edge_list& whole, int rounds) {
 
 int main(int argc, char** argv) {
   return checked(argc, argv, "label_propagation", [](communicator& world) {
-    const graph::edge_list whole = graph::random_graph(500, 900, 11);
-    const graph::distributed_graph mine(world, world.is_root() ? &whole : nullptr);
-    const std::vector<vertex> found = communities(world, mine, 6), right = oracle(whole, 6);
+    const graph::edge_list global = graph::random_graph(500, 900, 11);
+    const graph::distributed_graph mine(world, world.is_root() ? &global : nullptr);
+    const std::vector<vertex> found = communities(world, mine, 6), right = oracle(global, 6);
     return std::equal(found.begin(), found.end(), right.begin() + mine.first());
   });
 }

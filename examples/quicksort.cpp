@@ -26,18 +26,18 @@ int main(int argc, char** argv) {
     bool right = true;
     timer time(world);
     for (int distribution = 0; distribution < 5; ++distribution) {
-      const sorting::keys given = sorting::draw(distribution, each * world.rank(), each);
-      sorting::keys whole = sorting::draw(distribution, 0, each * world.size());
-      std::sort(whole.begin(), whole.end());
-      sorting::keys ranged = given, divided = given;
+      const sorting::keys input = sorting::draw(distribution, each * world.rank(), each);
+      sorting::keys global = sorting::draw(distribution, 0, each * world.size());
+      std::sort(global.begin(), global.end());
+      sorting::keys ranged = input, divided = input;
       time.start("by range");
       sorting::quicksort(world, ranged, by_range);
       time.stop();
       time.start("by split");
       sorting::quicksort(world, divided, by_split);
       time.stop();
-      right = right && world.allgatherv(send_buf(ranged)) == whole &&
-              world.allgatherv(send_buf(divided)) == whole;
+      right = right && world.allgatherv(send_buf(ranged)) == global &&
+              world.allgatherv(send_buf(divided)) == global;
     }
     return right;
   });

@@ -36,7 +36,7 @@ void sample_sort(communicator& world, std::vector<T>& data) {
 // end
 
 // Whether the vectors of the ranks, concatenated, are equal to `right`.
-bool is_whole(communicator& world, const std::vector<int>& mine, const std::vector<int>& right) {
+bool equals_gathered(communicator& world, const std::vector<int>& mine, const std::vector<int>& right) {
   return world.allgatherv(send_buf(mine)) == right;
 }
 
@@ -44,16 +44,17 @@ bool is_whole(communicator& world, const std::vector<int>& mine, const std::vect
 
 int main(int argc, char** argv) {
   return checked(argc, argv, "sample_sort", [](communicator& world) {
-    std::vector<int> whole;
+    std::vector<int> global;
     std::mt19937 random(3);
-    for (int i = 0; i < 2000 * world.size(); ++i) whole.push_back(static_cast<int>(random() % 10000));
-    std::vector<int> mine(whole.begin() + 2000 * world.rank(), whole.begin() + 2000 * (world.rank() + 1));
-    std::sort(whole.begin(), whole.end());
+    for (int i = 0; i < 2000 * world.size(); ++i) global.push_back(static_cast<int>(random() % 10000));
+    std::vector<int> mine(global.begin() + 2000 * world.rank(), global.begin() + 2000 * (world.rank() + 1));
+    std::sort(global.begin(), global.end());
 
     std::vector<int> by_hand = mine, by_tutti = mine, none;
     sample_sort(world, by_hand);
     tutti::sort_globally(world, by_tutti);
     sample_sort(world, none);
-    return is_whole(world, by_hand, whole) && is_whole(world, by_tutti, whole) && none.empty();
+    return equals_gathered(world, by_hand, global) && equals_gathered(world, by_tutti, global) &&
+           none.empty();
   });
 }

@@ -21,7 +21,7 @@ using number = std::uint64_t;
 /// n letters in blocks of equal length, one for each rank.
 struct blocks {
   number n, block;
-  blocks(number letters, number ranks) : n(letters), block((letters + ranks - 1) / ranks) {}
+  blocks(number length, number ranks) : n(length), block((length + ranks - 1) / ranks) {}
   number begin(int rank) const { return std::min(n, rank * block); }
   number owner(number at) const { return at / block; }
 };

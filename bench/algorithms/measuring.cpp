@@ -21,18 +21,18 @@ namespace {
 using tutti::choice;
 using tutti::endpoint;
 using tutti::tuning::clock;
-using tutti::tuning::job;
+using tutti::tuning::measured_call;
 using tutti::tuning::seconds;
 
 // Starts the engine that the environment or the launcher names, in the same way as tutti::run().
 tutti::outcome start(int argc, char** argv, int ranks, const tutti::rank_program& program) {
-  const auto case_options = tutti::setting("TUTTI_ENGINE");
+  const auto engine_setting = tutti::setting("TUTTI_ENGINE");
   const int cores = tutti::usable_cores();
   if (ranks == 0)
     ranks =
         static_cast<int>(tutti::number_setting("TUTTI_RANKS", 1, 1000000, static_cast<std::uint64_t>(cores)));
   const tutti::engine_entry& engine = tutti::pick_engine(
-      case_options.value_or(""), {.launched = tutti::find_launcher().mpi, .ranks = ranks, .cores = cores});
+      engine_setting.value_or(""), {.launched = tutti::find_launcher().mpi, .ranks = ranks, .cores = cores});
   return tutti::tuning::start(engine, ranks, argc, argv, program);
 }
 
@@ -56,7 +56,7 @@ std::vector<std::string> variants(const tutti::pure_algorithm& a, const campaign
     if (p.which == tutti::algorithm_parameter::radix) values = {2, 4, 8, 16};
     if (p.which == tutti::algorithm_parameter::segment) values = {4096, 16384, 65536, 262144};
     for (const std::uint32_t v : values) {
-      if (v == p.default_value || v < p.least || v > p.most) continue;
+      if (v == p.default_value || v < p.min || v > p.max) continue;
       if (p.which == tutti::algorithm_parameter::segment ? v >= bytes : v > static_cast<std::uint32_t>(ranks))
         continue;
       texts.push_back(fmt::format("{}:{}={}", a.name, name_of(p.which), v));
@@ -74,14 +74,14 @@ class measuring_rank {
   // Returns false if a result was wrong.
   bool measure_all() {
     const auto start = clock::now();
-    std::size_t left = options_.collectives.size();
+    std::size_t remaining = options_.collectives.size();
     for (const std::string& name : options_.collectives) {
       const auto at = std::find(tutti::collective_names.begin(), tutti::collective_names.end(), name);
       const auto what = static_cast<tutti::collective>(at - tutti::collective_names.begin());
       // Divides the remaining time among the remaining work, so that a slow engine shows a part of
       // each table.
       const double now = since(start);
-      measure(what, now + (options_.seconds - now) / static_cast<double>(left--), start);
+      measure(what, now + (options_.seconds - now) / static_cast<double>(remaining--), start);
     }
     if (left_out_ > 0 && benchmark_fixture_.rank() == 0)
       fmt::print(stderr, "{} p={}: out of time, {} measurements are skipped\n", engine_,
@@ -93,7 +93,7 @@ class measuring_rank {
   struct row {
     std::string algorithm;
     measurement best{};
-    bool measured = false, right = true;
+    bool measured = false, all_correct = true;
   };
 
   // The result is the same on all ranks, because all must skip the same measurements.
@@ -101,7 +101,7 @@ class measuring_rank {
     return benchmark_fixture_.max(seconds(clock::now() - start).count());
   }
 
-  bool wanted(const std::string& algorithm) const {
+  bool is_selected(const std::string& algorithm) const {
     const auto tail = without_collective(algorithm);
     const auto matches = [&](const std::string& part) {
       return algorithm == part || tail.find(part) != tail.npos;
@@ -115,7 +115,7 @@ class measuring_rank {
     const tutti::selection_context s = benchmark_fixture_.selection_context_of(c);
     if (s.native) found.push_back({std::string(name_of(c.what)) + "/native"});
     for (const tutti::pure_algorithm* a : tutti::catalogue()) {
-      if (a->what != c.what || !wanted(std::string(a->name))) continue;
+      if (a->what != c.what || !is_selected(std::string(a->name))) continue;
       for (const std::string& text : variants(*a, options_, benchmark_fixture_.size(), bytes))
         if (permits(tutti::read_choice(c.what, text), s)) found.push_back({text});
     }
@@ -126,13 +126,13 @@ class measuring_rank {
     if (is_neighborly(what) && benchmark_fixture_.size() == 1) return;
     const std::vector<std::size_t> no_size{0};
     const auto& sizes = what == tutti::collective::barrier ? no_size : options_.sizes;
-    std::size_t left = sizes.size();
+    std::size_t remaining = sizes.size();
     for (const std::size_t bytes : sizes) {
-      job work(what, bytes, benchmark_fixture_.rank(), benchmark_fixture_.size(),
-               options_.in_place && has_in_place(what));
+      measured_call work(what, bytes, benchmark_fixture_.rank(), benchmark_fixture_.size(),
+                         options_.in_place && has_in_place(what));
       auto all = rows(work.call(), bytes);
       const double now = since(start);
-      const double share = now + (until - now) / static_cast<double>(left--);
+      const double share = now + (until - now) / static_cast<double>(remaining--);
       for (int repeat = 0; repeat < options_.repeat; ++repeat) {
         for (std::size_t i = 0; i < all.size(); ++i) {
           // Alternates the direction, so that a disturbance does not always affect the same
@@ -151,15 +151,15 @@ class measuring_rank {
     }
   }
 
-  void measure(row& one, job& work, std::size_t bytes) {
+  void measure(row& one, measured_call& work, std::size_t bytes) {
     const auto where = benchmark_fixture_.communicator(work.call().what, one.algorithm, "");
     const auto operation = [&] { tutti::detail::run_call(*where, work.call()); };
-    bool right = true;
+    bool all_correct = true;
     const auto check = [&] {
       work.prepare();
       benchmark_fixture_.barrier();
       operation();
-      right = right && benchmark_fixture_.max(work.correct() ? 0.0 : 1.0) == 0.0;
+      all_correct = all_correct && benchmark_fixture_.max(work.correct() ? 0.0 : 1.0) == 0.0;
     };
     check();
     if (const std::string ran = tutti::detail::last_algorithm(*where, work.call().what);
@@ -168,8 +168,8 @@ class measuring_rank {
     const auto result = bench::measure(benchmark_fixture_, bytes < 4096 ? mode::loop : mode::single,
                                        options_.budget_ms, operation, work);
     check();
-    one.right = one.right && right;
-    good_ = good_ && right;
+    one.all_correct = one.all_correct && all_correct;
+    good_ = good_ && all_correct;
     if (!one.measured || result.us < one.best.us) one.best = result;
     one.measured = true;
     benchmark_fixture_.barrier();  // no rank destroys the communicator while another one uses it
@@ -180,7 +180,7 @@ class measuring_rank {
     const auto rounded = [](double x) { return std::round(x * 1e4) / 1e4; };
     record r{engine_,       benchmark_fixture_.size(), std::string(name_of(what)), bytes,
              one.algorithm, rounded(one.best.us),      rounded(one.best.noise),    {}};
-    if (!one.right) r.error = "wrong result";
+    if (!one.all_correct) r.error = "wrong result";
     done_(r);
   }
 
@@ -198,8 +198,8 @@ int measure_here(int argc, char** argv, const campaign_options& w,
                  const std::function<void(const record&)>& done) {
   std::atomic<bool> good{true};
   const tutti::outcome end = start(argc, argv, w.ranks, [&](endpoint& ep) {
-    measuring_rank me(ep, w, done);
-    if (!me.measure_all()) good = false;
+    measuring_rank rank(ep, w, done);
+    if (!rank.measure_all()) good = false;
   });
   if (end.failed_rank >= 0) {
     fmt::print(stderr, "algorithms: rank {} failed: {}\n", end.failed_rank, end.text);

@@ -60,7 +60,7 @@ class collected {
   const std::vector<record>& all_;
 };
 
-const record* quickest(const std::vector<const record*>& some, const std::string& column) {
+const record* fastest(const std::vector<const record*>& some, const std::string& column) {
   const record* best = nullptr;
   for (const record* r : some)
     if (collected::column_of(*r) == column && r->error.empty() && (best == nullptr || r->us < best->us))
@@ -120,7 +120,7 @@ void print_tables(const std::vector<record>& all) {
             cell = fmt::format(
                 "{:>8} {:>7}{} ", number((*found)->us),
                 base == nullptr || is_native(**found) ? "" : number((*found)->us / base->us) + "x",
-                quickest(some, column) == *found ? '*' : ' ');
+                fastest(some, column) == *found ? '*' : ' ');
           }
           row += fmt::format(" {:>18}", cell);
         }
@@ -134,7 +134,7 @@ void print_tables(const std::vector<record>& all) {
 
 void print_best(const std::vector<record>& all) {
   const collected by(all);
-  constexpr double alike = 1.03;
+  constexpr double noise_factor = 1.03;
   std::vector<std::vector<std::string>> rows{{""}};
   for (const std::string& column : by.columns) rows[0].push_back(column);
   for (const std::string& collective : by.collectives) {
@@ -146,19 +146,20 @@ void print_best(const std::vector<record>& all) {
       std::vector<std::string> row{
           fmt::format("{:<21} {:>8}", collective, bytes == 0 ? "" : size_name(bytes))};
       for (const std::string& column : by.columns) {
-        const record* best = quickest(some, column);
+        const record* best = fastest(some, column);
         const record* base = native(some, column);
         if (best == nullptr) {
           row.emplace_back("-");
           continue;
         }
-        const auto as_quick = std::count_if(some.begin(), some.end(), [&](const record* r) {
-          return collected::column_of(*r) == column && r->error.empty() && r->us <= alike * best->us;
+        const auto equally_fast = std::count_if(some.begin(), some.end(), [&](const record* r) {
+          return collected::column_of(*r) == column && r->error.empty() && r->us <= noise_factor * best->us;
         });
-        if (base != nullptr && base->us <= alike * best->us) best = base;
-        row.push_back(fmt::format(
-            "{:>5} {}{}", base == nullptr || best == base ? "" : number(best->us / base->us),
-            without_collective(best->algorithm), as_quick > 1 ? fmt::format(" +{}", as_quick - 1) : ""));
+        if (base != nullptr && base->us <= noise_factor * best->us) best = base;
+        row.push_back(fmt::format("{:>5} {}{}",
+                                  base == nullptr || best == base ? "" : number(best->us / base->us),
+                                  without_collective(best->algorithm),
+                                  equally_fast > 1 ? fmt::format(" +{}", equally_fast - 1) : ""));
       }
       rows.push_back(std::move(row));
     }

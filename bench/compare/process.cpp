@@ -111,7 +111,7 @@ child_result run_child(const std::vector<std::string>& command, const environmen
   child_result result;
   std::array<pollfd, 2> streams{{{out.reader(), POLLIN, 0}, {err.reader(), POLLIN, 0}}};
   bool reaped = false;
-  int asked_to_end = 0;
+  int signals_sent = 0;
   auto deadline = clock::now() + std::chrono::duration_cast<clock::duration>(limit);
   while (true) {
     const bool open = streams[0].fd >= 0 || streams[1].fd >= 0;
@@ -131,14 +131,14 @@ child_result run_child(const std::vector<std::string>& command, const environmen
     }
     if (clock::now() < deadline) continue;
     if (reaped) break;
-    result.late = true;  // SIGTERM first, so that a launcher can end its ranks
-    ::kill(-child, asked_to_end++ == 0 ? SIGTERM : SIGKILL);
+    result.timed_out = true;  // SIGTERM first, so that a launcher can end its ranks
+    ::kill(-child, signals_sent++ == 0 ? SIGTERM : SIGKILL);
     deadline = clock::now() + std::chrono::seconds(3);
   }
   return result;
 }
 
-std::vector<std::string> launched(const std::string& launcher, int ranks, environment& variables) {
+std::vector<std::string> launcher_command(const std::string& launcher, int ranks, environment& variables) {
   std::vector<std::string> words{launcher, "-n", std::to_string(ranks)};
   if (launcher == "mpirun.openmpi") {
     words.insert(words.end(), {"--oversubscribe", "--allow-run-as-root"});

@@ -14,8 +14,8 @@ namespace bench {
 struct child_result {
   std::string out;
   std::string err;
-  int status = 0;  // the exit code, or 128 + the signal that ended it
-  bool late = false;  // it was ended after the time limit
+  int status = 0;          // the exit code, or 128 + the signal that ended it
+  bool timed_out = false;  // it was ended after the time limit
 };
 
 // Changes to the environment: a value, or nothing to remove the variable.
@@ -29,7 +29,7 @@ child_result run_child(const std::vector<std::string>& command, const environmen
 
 // Returns the first words of a launcher that starts this many ranks, even if there are fewer cores.
 // Adds the variables that it needs to `variables`.
-std::vector<std::string> launched(const std::string& launcher, int ranks, environment& variables);
+std::vector<std::string> launcher_command(const std::string& launcher, int ranks, environment& variables);
 
 // Whether PATH has such a program.
 bool in_path(const std::string& program);

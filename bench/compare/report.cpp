@@ -43,15 +43,15 @@ const engine& engine_of(const std::string& name) {
 
 std::string default_engine(int ranks, int cores) { return ranks <= cores ? "threads" : "fibers"; }
 
-bool waits_in_slices(const engine& e, int ranks, int cores) {
+bool waits_for_scheduler(const engine& e, int ranks, int cores) {
   return e.launcher == "mpirun.mpich" && ranks > cores;
 }
 
 void results::add(const copy_speeds& speeds) {
   if (speeds_.entries.empty()) speeds_ = speeds;
   for (std::size_t i = 0; i < speeds_.entries.size() && i < speeds.entries.size(); ++i) {
-    auto& known = speeds_.entries[i].gb_per_s;
-    known = std::max(known, speeds.entries[i].gb_per_s);
+    auto& max_speed = speeds_.entries[i].gb_per_s;
+    max_speed = std::max(max_speed, speeds.entries[i].gb_per_s);
   }
 }
 
@@ -59,7 +59,7 @@ bool results::empty() const {
   return std::all_of(runs_.begin(), runs_.end(), [](const attempt& r) { return r.figures.empty(); });
 }
 
-//--- which runs may be compared ---------------------------------------------------------------------------
+// --- which runs may be compared ------------------------------------------------------------------
 
 void results::add(attempt r) {
   runs_.push_back(std::move(r));
@@ -88,15 +88,16 @@ void results::find_distances() {
 void results::find_common() {
   std::map<int, std::map<double, std::set<std::string>>> engines_of;
   for (const auto& r : runs_) {
-    if (r.figures.empty() || !r.distance || waits_in_slices(engine_of(r.engine), r.ranks, cores_)) continue;
+    if (r.figures.empty() || !r.distance || waits_for_scheduler(engine_of(r.engine), r.ranks, cores_))
+      continue;
     engines_of[r.ranks][*r.distance].insert(r.engine);
   }
   common_.clear();
   for (const auto& [ranks, distances] : engines_of) {
-    std::size_t most = 0;
+    std::size_t max_engines = 0;
     for (const auto& [where, names] : distances) {
-      if (names.size() <= most) continue;  // prefers the nearest of several
-      most = names.size();
+      if (names.size() <= max_engines) continue;  // prefers the nearest of several
+      max_engines = names.size();
       common_[ranks] = where;
     }
   }
@@ -119,23 +120,24 @@ std::optional<double> results::common(int ranks) const {
 }
 
 std::vector<std::string> results::missing(int ranks) const {
-  const auto wanted = common(ranks);
+  const auto common_distance = common(ranks);
   std::vector<std::string> result;
   for (const auto& name : engines_at(ranks)) {
     // Such runs measure only the scheduler.
-    if (waits_in_slices(engine_of(name), ranks, cores_)) continue;
+    if (waits_for_scheduler(engine_of(name), ranks, cores_)) continue;
     const auto has = [&](const attempt& r) {
-      return r.ranks == ranks && r.engine == name && !r.figures.empty() && wanted && r.distance == *wanted;
+      return r.ranks == ranks && r.engine == name && !r.figures.empty() && common_distance &&
+             r.distance == *common_distance;
     };
     if (std::none_of(runs_.begin(), runs_.end(), has)) result.push_back(name);
   }
   return result;
 }
 
-bool results::counts(const attempt& r) const {
-  if (waits_in_slices(engine_of(r.engine), r.ranks, cores_)) return true;
-  const auto wanted = common(r.ranks);
-  return !wanted || r.distance == wanted;
+bool results::is_comparable(const attempt& r) const {
+  if (waits_for_scheduler(engine_of(r.engine), r.ranks, cores_)) return true;
+  const auto common_distance = common(r.ranks);
+  return !common_distance || r.distance == common_distance;
 }
 
 std::optional<results::best> results::best_of(int ranks, const std::string& engine,
@@ -143,7 +145,7 @@ std::optional<results::best> results::best_of(int ranks, const std::string& engi
   best result;
   double worst = 0;
   for (const auto& r : runs_) {
-    if (r.ranks != ranks || r.engine != engine || !counts(r)) continue;
+    if (r.ranks != ranks || r.engine != engine || !is_comparable(r)) continue;
     const auto found = r.figures.find(which);
     if (found == r.figures.end()) continue;
     const auto& f = found->second;
@@ -159,7 +161,7 @@ std::optional<results::best> results::best_of(int ranks, const std::string& engi
   return result;
 }
 
-//--- tables -----------------------------------------------------------------------------------------------
+// --- tables --------------------------------------------------------------------------------------
 
 // The rows of one engine of tutti beside the native ones, or of the native ones alone.
 std::string results::rows(int ranks, const options& o, const std::optional<std::string>& tutti) const {
@@ -200,7 +202,7 @@ void results::print_distance(int ranks) const {
   for (const auto& r : runs_) {
     if (r.ranks != ranks || r.figures.empty()) continue;
     ++all;
-    if (!counts(r)) continue;
+    if (!is_comparable(r)) continue;
     ++counted;
     if (!where || r.distance == *where) trip = std::min({trip, r.trip_before, r.trip_after});
   }
@@ -242,7 +244,7 @@ void results::print(const options& o, const std::vector<int>& ranks) const {
       fmt::print("\nnative collectives: microseconds\n{}", rows(p, o, std::nullopt));
     }
     if (p > cores_ && std::any_of(present.begin(), present.end(), [&](const std::string& name) {
-          return waits_in_slices(engine_of(name), p, cores_);
+          return waits_for_scheduler(engine_of(name), p, cores_);
         })) {
       fmt::print(
           "\nMPICH keeps a core while it waits; with more ranks than cores its figures are time slices of "
@@ -260,7 +262,7 @@ void results::print(const options& o, const std::vector<int>& ranks) const {
   }
 }
 
-//--- JSON -------------------------------------------------------------------------------------------------
+// --- JSON ----------------------------------------------------------------------------------------
 
 // The figure that counts, and its ratio to the native ones.
 void results::add_best(nlohmann::ordered_json& entry, int ranks, const std::string& engine,

@@ -19,10 +19,10 @@ namespace bench {
 enum class family { embedded, over_mpi, native };
 
 struct engine {
-  std::string name;  // for --engines
+  std::string name;   // for --engines
   std::string title;  // for headings
   family kind = family::embedded;
-  std::string program;  // in the folder of the driver
+  std::string program;   // in the folder of the driver
   std::string launcher;  // of an MPI
 };
 
@@ -33,7 +33,7 @@ std::string default_engine(int ranks, int cores);
 
 // Whether there are more ranks than cores under MPICH. Its waiting ranks keep their cores until the
 // scheduler preempts them.
-bool waits_in_slices(const engine& e, int ranks, int cores);
+bool waits_for_scheduler(const engine& e, int ranks, int cores);
 
 struct case_key {
   std::string collective;
@@ -88,7 +88,7 @@ class results {
 
   void find_distances();
   void find_common();
-  [[nodiscard]] bool counts(const attempt& r) const;
+  [[nodiscard]] bool is_comparable(const attempt& r) const;
   [[nodiscard]] std::vector<std::string> engines_at(int ranks) const;
   [[nodiscard]] std::optional<best> best_of(int ranks, const std::string& engine,
                                             const case_key& which) const;

@@ -20,14 +20,14 @@ struct task {
 };
 
 // The equivalent operations, written with MPI by hand.
-std::vector<bench::timed> time_mpi(tutti::communicator& world, bench::bsp_setting& on, int times,
+std::vector<bench::timed> time_mpi(tutti::communicator& world, bench::bsp_process& on, int times,
                                    int batches) {
   bench::stopwatch time(world, batches);
   const int to = static_cast<int>(on.next()), p = static_cast<int>(on.nprocs),
             from = (static_cast<int>(on.pid) + p - 1) % p, long_times = std::max(1, times / 50);
   const auto exchange = [&](int bytes) {
-    MPI_Sendrecv(on.given.data(), bytes, MPI_BYTE, to, 0, on.taken.data(), bytes, MPI_BYTE, from, 0,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(on.send_buffer.data(), bytes, MPI_BYTE, to, 0, on.recv_buffer.data(), bytes, MPI_BYTE, from,
+                 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   };
   double x = 1, y = 0;
   std::vector<bench::timed> all;
@@ -55,7 +55,7 @@ std::string mpi_name() {
 
 void measure(const lpf_t ctx, const lpf_pid_t pid, const lpf_pid_t nprocs, const lpf_args_t args) {
   const auto& t = *static_cast<const task*>(args.input);
-  bench::bsp_setting on(ctx, pid, nprocs);
+  bench::bsp_process on(ctx, pid, nprocs);
   auto all = time_mpi(*t.world, on, t.repetitions, t.batches);
   for (auto& one : bench::time_supersteps(*t.world, on, t.repetitions, t.batches)) {
     if (one.name == "lpf_sync") one.against = "MPI_Barrier";

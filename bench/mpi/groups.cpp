@@ -27,7 +27,7 @@ struct figure {
 
 // Returns the time of one operation on the slowest rank.
 double measure(int repetitions, int batches, const std::function<void()>& operation) {
-  double least = 0;
+  double best = 0;
   for (int b = 0; b < batches; ++b) {
     std::vector<double> times;
     for (int sample = 0; sample < 15; ++sample) {
@@ -41,9 +41,9 @@ double measure(int repetitions, int batches, const std::function<void()>& operat
       times.push_back(slowest / repetitions);
     }
     std::nth_element(times.begin(), times.begin() + 7, times.end());
-    if (b == 0 || times[7] < least) least = times[7];
+    if (b == 0 || times[7] < best) best = times[7];
   }
-  return least;
+  return best;
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
     const bool low = me < half || p == 1;
     const int first = low ? 0 : half, last = low ? std::max(half, 1) - 1 : p - 1;
     const chain all(world);
-    const logchain known(world);
+    const logchain log_chain(world);
     std::vector<figure> figures;
     const auto add = [&](const char* name, int n, const std::function<void()>& operation) {
       figures.push_back({name, measure(n, batches, operation)});
@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
     });
     add("chain: split_bin(2)", repetitions, [&] { (void)all.split_bin(2, low ? 0 : 1); });
     add("chain: split", repetitions, [&] { (void)all.split(low ? 0 : 1, me); });
-    add("logchain: split_bin(2)", repetitions, [&] { (void)known.split_bin(2, low ? 0 : 1); });
+    add("logchain: split_bin(2)", repetitions, [&] { (void)log_chain.split_bin(2, low ? 0 : 1); });
     add("communicator: split", repetitions, [&] { (void)world.split(low ? 0 : 1, me); });
     add("communicator: split + 8-byte allreduce", repetitions, [&] {
       const auto made = world.split(low ? 0 : 1, me);

@@ -50,10 +50,10 @@ class native {
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
-  void barrier() const { own_barrier_(MPI_COMM_WORLD); }
+  void barrier() const { mpi_barrier_(MPI_COMM_WORLD); }
   [[nodiscard]] double max(double mine) const {
     double largest = 0;
-    own_allreduce_(&mine, &largest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    mpi_allreduce_(&mine, &largest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return largest;
   }
 
@@ -120,8 +120,8 @@ class native {
  private:
   int rank_ = 0;
   int size_ = 1;
-  decltype(&MPI_Barrier) own_barrier_ = in_mpi<decltype(MPI_Barrier)>("MPI_Barrier");
-  decltype(&MPI_Allreduce) own_allreduce_ = in_mpi<decltype(MPI_Allreduce)>("MPI_Allreduce");
+  decltype(&MPI_Barrier) mpi_barrier_ = in_mpi<decltype(MPI_Barrier)>("MPI_Barrier");
+  decltype(&MPI_Allreduce) mpi_allreduce_ = in_mpi<decltype(MPI_Allreduce)>("MPI_Allreduce");
 };
 
 }  // namespace

@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
   std::vector<double> mine(p), all(p);
   std::vector<int> counts(p, 1), displs(p);
   for (std::size_t i = 0; i < p; ++i) displs[i] = static_cast<int>(i);
-  bool known = true;
+  bool found = true;
   if (what == "allreduce")
     for (long i = 0; i < calls; ++i) {
       MPI_Allreduce(mine.data(), all.data(), 1, MPI_DOUBLE, MPI_SUM, comm);
@@ -81,8 +81,8 @@ int main(int argc, char** argv) {
   else if (what == "send")
     sends(calls, comm);
   else
-    known = false;
+    found = false;
   MPI_Comm_free(&comm);
   MPI_Finalize();
-  return known ? 0 : 2;
+  return found ? 0 : 2;
 }

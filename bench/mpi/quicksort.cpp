@@ -54,7 +54,7 @@ struct figure {
 };
 
 double measure(int batches, const std::function<void()>& sort) {
-  double least = 0;
+  double best = 0;
   for (int b = 0; b < batches; ++b) {
     std::vector<double> times;
     for (int sample = 0; sample < 15; ++sample) {
@@ -68,9 +68,9 @@ double measure(int batches, const std::function<void()>& sort) {
       times.push_back(slowest);
     }
     std::nth_element(times.begin(), times.begin() + 7, times.end());
-    if (b == 0 || times[7] < least) least = times[7];
+    if (b == 0 || times[7] < best) best = times[7];
   }
-  return least;
+  return best;
 }
 
 }  // namespace

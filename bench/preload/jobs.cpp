@@ -43,7 +43,7 @@ const char* title_of(variant v) {
   return "";
 }
 
-bool served(variant v) { return v == variant::with || v == variant::tuned; }
+bool uses_library(variant v) { return v == variant::with || v == variant::tuned; }
 
 // A job that is timed, or one that counts which algorithms run. They are separate, because counting
 // takes time.
@@ -55,8 +55,8 @@ class job {
     environment variables{{"LD_PRELOAD", std::nullopt},
                           {"TUTTI_PRELOAD_STATS", std::nullopt},
                           {"TUTTI_COLL_SELECTION_JSON_FILE", std::nullopt}};
-    auto words = launched(mpi_.launcher, settings_.ranks, variables);
-    if (served(variant_)) {  // set for the ranks, not for the launcher
+    auto words = launcher_command(mpi_.launcher, settings_.ranks, variables);
+    if (uses_library(variant_)) {  // set for the ranks, not for the launcher
       if (mpi_.name == "openmpi")
         words.insert(words.end(), {"-x", "LD_PRELOAD=" + mpi_.library});
       else
@@ -72,7 +72,7 @@ class job {
     return run_child(words, variables, seconds(settings_.timeout_s));
   }
 
-  [[nodiscard]] std::string who() const { return fmt::format("{}, {}", mpi_.title, title_of(variant_)); }
+  [[nodiscard]] std::string label() const { return fmt::format("{}, {}", mpi_.title, title_of(variant_)); }
 
  private:
   const preload_settings& settings_;
@@ -84,14 +84,14 @@ class job {
 void print_warnings(const std::string& output, progress& log) {
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);)
-    if (line.starts_with("tutti") || line.starts_with("  ")) log.say_once(line);
+    if (line.starts_with("tutti") || line.starts_with("  ")) log.report_once(line);
 }
 
 void print_outcome(const job& j, const child_result& child, double limit, progress& log) {
-  if (child.late)
-    log.say(fmt::format("{}: ended after {} s", j.who(), limit));
+  if (child.timed_out)
+    log.report(fmt::format("{}: ended after {} s", j.label(), limit));
   else if (child.status != 0)
-    log.say(fmt::format("{}: ended with status {}\n{}", j.who(), child.status, child.err));
+    log.report(fmt::format("{}: ended with status {}\n{}", j.label(), child.status, child.err));
   else
     print_warnings(child.err, log);
 }
@@ -104,11 +104,11 @@ void read_lines(const std::string& out, int ranks, const job& j, variant v,
     if (line.empty() || line.front() != '{') continue;
     const auto record = nlohmann::json::parse(line, nullptr, false);
     if (record.is_discarded()) {
-      log.say(fmt::format("{}: a line that is not a result: {}", j.who(), line));
+      log.report(fmt::format("{}: a line that is not a result: {}", j.label(), line));
     } else if (record.at("ranks").get<int>() != ranks) {
-      log.say_once(fmt::format("{}: ran with {} ranks", j.who(), record.at("ranks").get<int>()));
+      log.report_once(fmt::format("{}: ran with {} ranks", j.label(), record.at("ranks").get<int>()));
     } else if (record.contains("error")) {
-      log.say(fmt::format("{}: {}: {}", j.who(), line, record["error"].get<std::string>()));
+      log.report(fmt::format("{}: {}: {}", j.label(), line, record["error"].get<std::string>()));
     } else {
       auto& us = into[{record.at("collective").get<std::string>(), record.at("bytes").get<std::size_t>()}].us;
       const double now = record.at("us").get<double>();
@@ -142,11 +142,11 @@ std::vector<preload_mpi> find_mpis(progress& log) {
     for (const std::string& folder : tutti::module_folders())
       if (library.empty() && access((folder + "/" + file).c_str(), R_OK) == 0) library = folder + "/" + file;
     if (library.empty())
-      log.say(fmt::format("{} is skipped: there is no {}", title, file));
+      log.report(fmt::format("{} is skipped: there is no {}", title, file));
     else if (access(program_of(name).c_str(), X_OK) != 0)
-      log.say(fmt::format("{} is skipped: native_{} is not in the folder of this program", title, name));
+      log.report(fmt::format("{} is skipped: native_{} is not in the folder of this program", title, name));
     else if (!in_path(launcher))
-      log.say(fmt::format("{} is skipped: {} was not found", title, launcher));
+      log.report(fmt::format("{} is skipped: {} was not found", title, launcher));
     else
       all.push_back({name, title, launcher, fs::absolute(library).string()});
   }
@@ -164,7 +164,7 @@ preload_results run_jobs(const preload_settings& s, const std::vector<preload_mp
     for (const preload_mpi& mpi : mpis)
       for (const variant v : order) {
         const job j(s, mpi, v);
-        log.step(fmt::format("{} (round {} of {})", j.who(), turn + 1, s.repeat));
+        log.step(fmt::format("{} (round {} of {})", j.label(), turn + 1, s.repeat));
         options o = s.measure;
         if (crowded && mpi.name == "mpich") o.budget_ms /= 10;
         const child_result child = j.run(o);
@@ -176,13 +176,13 @@ preload_results run_jobs(const preload_settings& s, const std::vector<preload_mp
   const fs::path file = fs::temp_directory_path() / fmt::format("tutti-preload-{}.json", getpid());
   for (const preload_mpi& mpi : mpis)
     for (const variant v : order) {
-      if (!served(v)) continue;
+      if (!uses_library(v)) continue;
       for (const std::size_t bytes : s.measure.sizes) {
         options o = s.measure;
         o.sizes = {bytes};
         o.budget_ms = 0.1;
         const job j(s, mpi, v);
-        log.step(fmt::format("{}: what runs at {} bytes", j.who(), bytes));
+        log.step(fmt::format("{}: what runs at {} bytes", j.label(), bytes));
         print_outcome(j, j.run(o, file.string()), s.timeout_s, log);
         read_statistics(file.string(), bytes, v, all[mpi.name]);
         fs::remove(file);

@@ -47,7 +47,7 @@ data vector_data(double* where, std::size_t length, int tag, int owner) {
   return h;
 }
 
-void must(int code) {
+void require(int code) {
   if (code != 0) throw std::runtime_error(fmt::format("StarPU-MPI: error {}", code));
 }
 
@@ -61,7 +61,7 @@ class starpu_side {
     starpu_conf conf;
     starpu_conf_init(&conf);
     conf.ncpus = workers;
-    must(starpu_mpi_init_conf(nullptr, nullptr, 0, MPI_COMM_WORLD, &conf));
+    require(starpu_mpi_init_conf(nullptr, nullptr, 0, MPI_COMM_WORLD, &conf));
   }
   ~starpu_side() { starpu_mpi_shutdown(); }
   int rank() const { return rank_; }
@@ -124,9 +124,9 @@ class starpu_side {
     }
     void iterate() {
       bench::for_each_point([&](int x, int y) {
-        must(starpu_mpi_task_insert(MPI_COMM_WORLD, &kernel_, STARPU_RW, at(x, y), STARPU_R, at(x - 1, y),
-                                    STARPU_R, at(x + 1, y), STARPU_R, at(x, y - 1), STARPU_R, at(x, y + 1),
-                                    0));
+        require(starpu_mpi_task_insert(MPI_COMM_WORLD, &kernel_, STARPU_RW, at(x, y), STARPU_R, at(x - 1, y),
+                                       STARPU_R, at(x + 1, y), STARPU_R, at(x, y - 1), STARPU_R, at(x, y + 1),
+                                       0));
       });
       starpu_mpi_wait_for_all(MPI_COMM_WORLD);
     }
@@ -196,8 +196,8 @@ class starpu_side {
     void fill() {
       const int order = settings_.tiles * settings_.length;
       cholesky::for_each_place(settings_.tiles, [&](cholesky::place at) {
-        must(starpu_mpi_task_insert(MPI_COMM_WORLD, &fill_, STARPU_VALUE, &at, sizeof at, STARPU_VALUE,
-                                    &order, sizeof order, STARPU_W, a_[at], 0));
+        require(starpu_mpi_task_insert(MPI_COMM_WORLD, &fill_, STARPU_VALUE, &at, sizeof at, STARPU_VALUE,
+                                       &order, sizeof order, STARPU_W, a_[at], 0));
       });
       starpu_mpi_wait_for_all(MPI_COMM_WORLD);
     }
@@ -218,13 +218,13 @@ class starpu_side {
 
    private:
     void insert(starpu_codelet& c, data w) {
-      must(starpu_mpi_task_insert(MPI_COMM_WORLD, &c, STARPU_RW, w, 0));
+      require(starpu_mpi_task_insert(MPI_COMM_WORLD, &c, STARPU_RW, w, 0));
     }
     void insert(starpu_codelet& c, data w, data r) {
-      must(starpu_mpi_task_insert(MPI_COMM_WORLD, &c, STARPU_RW, w, STARPU_R, r, 0));
+      require(starpu_mpi_task_insert(MPI_COMM_WORLD, &c, STARPU_RW, w, STARPU_R, r, 0));
     }
     void insert(starpu_codelet& c, data w, data r, data s) {
-      must(starpu_mpi_task_insert(MPI_COMM_WORLD, &c, STARPU_RW, w, STARPU_R, r, STARPU_R, s, 0));
+      require(starpu_mpi_task_insert(MPI_COMM_WORLD, &c, STARPU_RW, w, STARPU_R, r, STARPU_R, s, 0));
     }
     template <class Kernel>
     starpu_codelet& codelet_of(Kernel) {

@@ -54,7 +54,7 @@ inline void from_json(const nlohmann::ordered_json& json, task_figure& f) {
 // Whether a library of dense kernels was found.
 inline constexpr bool with_cholesky = TUTTI_LAPACK;
 
-//--- the stencil ------------------------------------------------------------------------------------------
+// --- the stencil ---------------------------------------------------------------------------------
 
 /// 20 x 20 tiles of 1 KiB; a rank has those that it owns.
 struct plate {
@@ -64,7 +64,7 @@ struct plate {
   int ranks = 1;
   std::vector<std::vector<double>> tiles{};
 
-  plate(bool dealt, int p, int rank) : checkerboard(dealt), ranks(p), tiles(side * side) {
+  plate(bool as_checkerboard, int p, int rank) : checkerboard(as_checkerboard), ranks(p), tiles(side * side) {
     for (int x = 0; x < side; ++x)
       for (int y = 0; y < side; ++y)
         if (rank < 0 || owner(x, y) == rank)
@@ -87,7 +87,7 @@ void for_each_point(Task&& task) {
       for (int y = 1; y < plate::side - 1; ++y) task(x, y);
 }
 
-//--- how all of it is measured ----------------------------------------------------------------------------
+// --- how all of it is measured -------------------------------------------------------------------
 
 struct task_settings {
   double budget_ms = 200;
@@ -186,7 +186,7 @@ class task_measure {
         same = same && (mine->tiles[t].empty() || mine->tiles[t] == right.tiles[t]);
     };
     const double took = seconds([&] { job->iterate(); }, make, check);
-    must(same, name);
+    require(same, name);
     add({name, "k tasks/s", plate::tasks / took * 1e-3});
     if (side_.size() > 1) add({name + ": sent by a rank", "KiB", side_.max(bytes) / 1024});
   }
@@ -212,9 +212,9 @@ class task_measure {
     std::vector<cholesky::matrix> each(static_cast<std::size_t>(threads), given);
     const double alone = seconds(
         [&] {
-          std::vector<std::jthread> others;
+          std::vector<std::jthread> workers;
           for (std::size_t t = 1; t < each.size(); ++t)
-            others.emplace_back([&, t] { cholesky::factorise(each[t], tiles); });
+            workers.emplace_back([&, t] { cholesky::factorise(each[t], tiles); });
           cholesky::factorise(each[0], tiles);
         },
         [&] { std::fill(each.begin(), each.end(), given); }, [] {});
@@ -229,11 +229,11 @@ class task_measure {
       for (std::size_t i = 0; mine != nullptr && i < each[0][at].size(); ++i)
         same = same && std::abs(mine[i] - each[0][at][i]) <= 1e-9 * std::abs(each[0][at][i]) + 1e-12;
     });
-    must(same, "Cholesky");
+    require(same, "Cholesky");
     add({"Cholesky", "GFlop/s", flops / took, by_hand});
   }
 
-  void must(bool mine, const std::string& name) {
+  void require(bool mine, const std::string& name) {
     if (side_.max(mine ? 0 : 1) > 0) throw std::runtime_error(name + ": a wrong result");
   }
 

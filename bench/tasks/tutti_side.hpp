@@ -60,10 +60,10 @@ class tutti_side {
         }
     }
     void iterate() {
-      using piece = std::span<const double>;
+      using const_tile = std::span<const double>;
       for_each_point([&](int x, int y) {
-        rt_.insert([](std::span<double> xy, piece w, piece e, piece n,
-                      piece s) { stencil5(xy.data(), w.data(), e.data(), n.data(), s.data()); },
+        rt_.insert([](std::span<double> xy, const_tile w, const_tile e, const_tile n,
+                      const_tile s) { stencil5(xy.data(), w.data(), e.data(), n.data(), s.data()); },
                    read_write(at(x, y)), read(at(x - 1, y)), read(at(x + 1, y)), read(at(x, y - 1)),
                    read(at(x, y + 1)));
       });

@@ -45,16 +45,17 @@ std::vector<number> transform(const std::vector<number>& x) {
 void transform(bsp::context& ctx, std::vector<number>& x) {
   const auto p = static_cast<std::size_t>(ctx.nprocs()), s = static_cast<std::size_t>(ctx.pid());
   const std::size_t n = x.size(), block = n / p;
-  std::vector<number> given(n), taken(n), few(p);
+  std::vector<number> sent(n), received(n), column(p);
   for (std::size_t i = 0; i < block; ++i) {
-    for (std::size_t k = 0; k < p; ++k) few[k] = x[k * block + i];
-    few = transform(few);
-    for (std::size_t k = 0; k < p; ++k) given[k * block + i] = few[k] * root_of_unity(n * p, (s + p * i) * k);
+    for (std::size_t k = 0; k < p; ++k) column[k] = x[k * block + i];
+    column = transform(column);
+    for (std::size_t k = 0; k < p; ++k)
+      sent[k * block + i] = column[k] * root_of_unity(n * p, (s + p * i) * k);
   }
-  ctx.alltoall(given, taken);
+  ctx.alltoall(sent, received);
   ctx.sync();
   for (std::size_t k = 0; k < p; ++k)
-    for (std::size_t i = 0; i < block; ++i) x[k + p * i] = taken[k * block + i];
+    for (std::size_t i = 0; i < block; ++i) x[k + p * i] = received[k * block + i];
   x = transform(x);
 }
 

@@ -32,12 +32,12 @@ constexpr int iterations = 50;
 constexpr double followed = 0.85;
 
 /// The graph before it is distributed: edges by their ends, and the out-degree of each vertex.
-struct whole_graph {
+struct serial_graph {
   std::size_t vertices = 0;
   std::vector<edge> edges;
   std::vector<std::uint32_t> degrees;
 
-  explicit whole_graph(const graph::edge_list& list)
+  explicit serial_graph(const graph::edge_list& list)
       : vertices(list.names.size()), edges(list.edges), degrees(vertices) {
     std::stable_sort(edges.begin(), edges.end(), [](const edge& a, const edge& b) { return a.to < b.to; });
     for (const edge& e : edges) ++degrees[e.from];
@@ -45,7 +45,7 @@ struct whole_graph {
 };
 
 /// The serial PageRank, by its definition.
-std::vector<double> pagerank(const whole_graph& graph) {
+std::vector<double> pagerank(const serial_graph& graph) {
   const auto n = static_cast<double>(graph.vertices);
   std::vector<double> rank(graph.vertices, 1 / n), next;
   for (int i = 0; i < iterations; ++i) {
@@ -77,23 +77,23 @@ void add(std::size_t n, const void* array, void* value) {
 /// The part of the graph that one process has.
 struct my_part {
   std::size_t vertices = 0, block = 0, first = 0;  // of the graph; of a block; first local vertex
-  std::vector<std::uint32_t> degrees;  // of local vertices
-  std::vector<edge> edges;  // that lead to local vertices
+  std::vector<std::uint32_t> degrees;              // of local vertices
+  std::vector<edge> edges;                         // that lead to local vertices
 
-  my_part(lpf_t ctx, std::size_t s, std::size_t p, const whole_graph* whole) {
+  my_part(lpf_t ctx, std::size_t s, std::size_t p, const serial_graph* global) {
     // On process 0: the number of vertices, and the offset of the first edge of each process.
-    std::vector<std::size_t> table(whole != nullptr ? p + 2 : 0), mine(3);
-    if (whole != nullptr) {
-      table[0] = whole->vertices;
+    std::vector<std::size_t> table(global != nullptr ? p + 2 : 0), mine(3);
+    if (global != nullptr) {
+      table[0] = global->vertices;
       for (std::size_t k = 0; k <= p; ++k)
         table[k + 1] = static_cast<std::size_t>(
-            std::partition_point(whole->edges.begin(), whole->edges.end(),
+            std::partition_point(global->edges.begin(), global->edges.end(),
                                  [&](const edge& e) { return e.to < k * block_of(table[0], p); }) -
-            whole->edges.begin());
+            global->edges.begin());
     }
     const lpf_memslot_t tables = registered(ctx, table), here = registered(ctx, mine);
-    const lpf_memslot_t all_edges = registered(ctx, whole != nullptr ? whole->edges : edges);
-    const lpf_memslot_t all_degrees = registered(ctx, whole != nullptr ? whole->degrees : degrees);
+    const lpf_memslot_t all_edges = registered(ctx, global != nullptr ? global->edges : edges);
+    const lpf_memslot_t all_degrees = registered(ctx, global != nullptr ? global->degrees : degrees);
     must(lpf_sync(ctx, LPF_SYNC_DEFAULT));
     must(lpf_get(ctx, 0, tables, 0, here, 0, sizeof mine[0], LPF_MSG_DEFAULT));
     must(lpf_get(ctx, 0, tables, (s + 1) * sizeof mine[0], here, sizeof mine[0], 2 * sizeof mine[0],
@@ -121,32 +121,32 @@ void pagerank(const lpf_t ctx, const lpf_pid_t s, const lpf_pid_t p, const lpf_a
   must(lpf_resize_memory_register(ctx, 8));
   must(lpf_resize_message_queue(ctx, 4 * p));
   must(lpf_sync(ctx, LPF_SYNC_DEFAULT));
-  const my_part part(ctx, s, p, static_cast<const whole_graph*>(args.input));
+  const my_part part(ctx, s, p, static_cast<const serial_graph*>(args.input));
   const auto n = static_cast<double>(part.vertices);
-  std::vector<double> rank(part.block, 1 / n), gives(part.block), given(part.block * p), lost(1);
+  std::vector<double> rank(part.block, 1 / n), sent(part.block), received(part.block * p), lost(1);
   rank.resize(part.degrees.size());
 
   lpf_coll_t all = LPF_INVALID_COLL;
   must(lpf_collectives_init(ctx, s, p, 2, sizeof(double), part.block * sizeof(double), &all));
-  const lpf_memslot_t from = registered(ctx, gives), into = registered(ctx, given);
+  const lpf_memslot_t from = registered(ctx, sent), into = registered(ctx, received);
   const lpf_memslot_t sum = registered(ctx, lost);
   must(lpf_sync(ctx, LPF_SYNC_DEFAULT));
   for (int i = 0; i < iterations; ++i) {
     lost[0] = 0;
     for (std::size_t v = 0; v < rank.size(); ++v) {
-      gives[v] = part.degrees[v] > 0 ? rank[v] / part.degrees[v] : 0;
+      sent[v] = part.degrees[v] > 0 ? rank[v] / part.degrees[v] : 0;
       if (part.degrees[v] == 0) lost[0] += rank[v];
     }
     must(lpf_allgather(all, from, into, part.block * sizeof(double), false));
     must(lpf_allreduce(all, lost.data(), sum, sizeof(double), &add));
     must(lpf_sync(ctx, LPF_SYNC_DEFAULT));
     std::fill(rank.begin(), rank.end(), (1 - followed + followed * lost[0]) / n);
-    for (const edge& e : part.edges) rank[e.to - part.first] += followed * given[e.from];
+    for (const edge& e : part.edges) rank[e.to - part.first] += followed * received[e.from];
   }
-  std::copy(rank.begin(), rank.end(), gives.begin());
+  std::copy(rank.begin(), rank.end(), sent.begin());
   must(lpf_allgather(all, from, into, part.block * sizeof(double), false));
   must(lpf_sync(ctx, LPF_SYNC_DEFAULT));
-  if (args.output != nullptr) std::memcpy(args.output, given.data(), args.output_size);
+  if (args.output != nullptr) std::memcpy(args.output, received.data(), args.output_size);
 }
 
 }  // namespace
@@ -154,16 +154,16 @@ void pagerank(const lpf_t ctx, const lpf_pid_t s, const lpf_pid_t p, const lpf_a
 int main(int argc, char** argv) {
   try {
     const graph::edge_list list = argc > 1 ? graph::read_edges(argv[1]) : graph::read_packages();
-    const whole_graph whole(list);
-    std::vector<double> rank(whole.vertices);
+    const serial_graph global(list);
+    std::vector<double> rank(global.vertices);
     lpf_args_t args = LPF_NO_ARGS;
-    args.input = &whole;
-    args.input_size = sizeof whole;
+    args.input = &global;
+    args.input_size = sizeof global;
     args.output = rank.data();
     args.output_size = rank.size() * sizeof(double);
     if (lpf_exec(LPF_ROOT, LPF_MAX_P, &pagerank, args) != LPF_SUCCESS) return 1;
 
-    const std::vector<double> right = pagerank(whole);
+    const std::vector<double> right = pagerank(global);
     for (std::size_t v = 0; v < rank.size(); ++v)
       if (!(std::abs(rank[v] - right[v]) < 1e-9 * right[v]))
         throw std::runtime_error("pagerank: differs from a serial program");
@@ -172,8 +172,8 @@ int main(int argc, char** argv) {
     const auto most = order.begin() + std::min<std::ptrdiff_t>(5, std::ssize(order));
     std::partial_sort(order.begin(), most, order.end(),
                       [&](vertex a, vertex b) { return rank[a] > rank[b]; });
-    fmt::print("pagerank of {} vertices, {} edges, {}: equal to a serial program\n", whole.vertices,
-               whole.edges.size(), list.origin);
+    fmt::print("pagerank of {} vertices, {} edges, {}: equal to a serial program\n", global.vertices,
+               global.edges.size(), list.origin);
     for (auto v = order.begin(); v != most; ++v) fmt::print("  {:.4f} {}\n", rank[*v], list.names[*v]);
   } catch (const std::exception& e) {
     fmt::print(stderr, "{}\n", e.what());

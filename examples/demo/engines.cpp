@@ -42,8 +42,8 @@ std::string launcher_of(const std::string& mpi) {
   const std::string any = in_path("mpirun");
   if (any.empty()) return {};
   bool is_it = false;
-  child asked({any, "--version"}, std::chrono::seconds(10), true);
-  for (std::string line; asked.line(line);)
+  child version_query({any, "--version"}, std::chrono::seconds(10), true);
+  for (std::string line; version_query.line(line);)
     is_it |= line.find(mpi == "openmpi" ? "Open MPI" : "HYDRA") != std::string::npos;
   return is_it ? any : "";
 }
@@ -61,10 +61,10 @@ std::string obstacle(const std::string& name) {
 }
 
 // Outcomes travel from a job to the demo as text: one line each, with fields separated by tabs.
-constexpr std::string_view mark = "demo-outcome";
+constexpr std::string_view line_prefix = "demo-outcome";
 
 void send(const outcome& o) {
-  fmt::print("{}\t{}\t{:.9f}\t{}\t{}\t{}\t{}\n", mark, o.name, o.seconds, o.bytes, o.hash, o.right,
+  fmt::print("{}\t{}\t{:.9f}\t{}\t{}\t{}\t{}\n", line_prefix, o.name, o.seconds, o.bytes, o.hash, o.right,
              o.algorithms);
 }
 
@@ -72,7 +72,7 @@ bool receive(const std::string& line, outcome& o) {
   std::istringstream in(line);
   std::vector<std::string> field;
   for (std::string text; std::getline(in, text, '\t');) field.push_back(text);
-  if (field.size() < 6 || field[0] != mark) return false;
+  if (field.size() < 6 || field[0] != line_prefix) return false;
   o = {field[1],
        std::stod(field[2]),
        std::stoull(field[3]),
@@ -82,27 +82,27 @@ bool receive(const std::string& line, outcome& o) {
   return true;
 }
 
-void run_embedded(run& result, const material& given) {
+void run_embedded(run& result, const material& input) {
   tutti::run_options options;
   options.engine = result.on.name;
   options.ranks = result.on.ranks;
   tutti::run(options, [&](tutti::communicator& world) {
     const bool first = world.rank() == 0;
-    auto outcomes = work(world, first ? &given : nullptr);
+    auto outcomes = work(world, first ? &input : nullptr);
     if (first) result.outcomes = std::move(outcomes);
   });
 }
 
-void run_job(run& result, const request& wish) {
+void run_job(run& result, const request& options) {
   setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
   setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
   std::vector<std::string> command{launcher_of(result.on.name), "-n", std::to_string(result.on.ranks)};
   if (result.on.name == "openmpi") command.insert(command.begin() + 1, "--oversubscribe");
   command.insert(command.end(), {self(), "--report"});
-  if (!wish.edges.empty()) command.insert(command.end(), {"--edges", fs::absolute(wish.edges)});
-  if (!wish.from.empty()) command.push_back("--from=" + wish.from);
-  if (!wish.texts.empty()) command.push_back("--text");
-  for (const std::string& text : wish.texts) command.push_back(fs::absolute(text));
+  if (!options.edges.empty()) command.insert(command.end(), {"--edges", fs::absolute(options.edges)});
+  if (!options.from.empty()) command.push_back("--from=" + options.from);
+  if (!options.texts.empty()) command.push_back("--text");
+  for (const std::string& text : options.texts) command.push_back(fs::absolute(text));
 
   child job(command, std::chrono::minutes(10));
   outcome one;
@@ -157,15 +157,15 @@ plan make_plan(const std::string& list) {
   return made;
 }
 
-run run_on(const engine& where, const material& given, const request& wish) {
+run run_on(const engine& where, const material& input, const request& options) {
   run result{where, {}, {}};
   const progress showing(
       fmt::format("working on {} with {} rank{}", where.name, where.ranks, where.ranks == 1 ? "" : "s"));
   try {
     if (is_mpi(where.name))
-      run_job(result, wish);
+      run_job(result, options);
     else
-      run_embedded(result, given);
+      run_embedded(result, input);
   } catch (const std::exception& e) {
     result.problem = e.what();
   }
@@ -178,17 +178,17 @@ bool under_launcher() {
   return false;
 }
 
-int be_a_rank(const request& wish, bool report, void (*show)(const run&, const material&)) {
+int be_a_rank(const request& user_options, bool report, void (*show)(const run&, const material&)) {
   int code = 0;
   tutti::run_options options;
   options.engine = "mpi";
   try {
     tutti::run(options, [&](tutti::communicator& world) {
-      material given;
+      material input;
       const bool first = world.rank() == 0;
       if (first) {
         try {
-          given = read(wish);
+          input = read(user_options);
         } catch (const std::exception& e) {
           fmt::print(stderr, "demo: {}\n", e.what());
           code = 2;
@@ -196,13 +196,13 @@ int be_a_rank(const request& wish, bool report, void (*show)(const run&, const m
       }
       world.bcast(tutti::send_recv_buf(code));
       if (code != 0) return;
-      const run done{{"mpi", world.size()}, work(world, first ? &given : nullptr), {}};
+      const run done{{"mpi", world.size()}, work(world, first ? &input : nullptr), {}};
       for (const outcome& o : done.outcomes) code |= o.right ? 0 : 1;
       if (!first) return;
       if (report)
         for (const outcome& o : done.outcomes) send(o);
       else
-        show(done, given);
+        show(done, input);
     });
   } catch (const std::exception& e) {
     fmt::print(stderr, "demo: {}\n", e.what());

@@ -18,7 +18,7 @@ class progress {
   /// Reports nothing if `what` is empty.
   explicit progress(std::string what) {
     if (what.empty()) return;
-    teller_ = std::jthread([what = std::move(what)](std::stop_token done) {
+    printer_ = std::jthread([what = std::move(what)](std::stop_token done) {
       std::mutex mutex;
       std::condition_variable_any ended;
       std::unique_lock lock(mutex);
@@ -32,7 +32,7 @@ class progress {
   }
 
  private:
-  std::jthread teller_;
+  std::jthread printer_;
 };
 
 }  // namespace demo

@@ -46,18 +46,18 @@ struct facts {
   std::size_t distinct_words = 0, most_count = 0;
   std::string most;
 
-  explicit facts(const material& given) {
-    for (std::uint32_t d : given.distances) {
+  explicit facts(const material& input) {
+    for (std::uint32_t d : input.distances) {
       if (d == graph::unreached) continue;
       if (d >= levels.size()) levels.resize(d + 1);
       ++levels[d], ++reached;
     }
-    std::vector<std::size_t> sizes(given.components.size());
-    for (graph::vertex c : given.components) ++sizes[c];
+    std::vector<std::size_t> sizes(input.components.size());
+    for (graph::vertex c : input.components) ++sizes[c];
     components = static_cast<std::size_t>(
         std::count_if(sizes.begin(), sizes.end(), [](std::size_t n) { return n > 0; }));
     if (!sizes.empty()) largest = *std::max_element(sizes.begin(), sizes.end());
-    const auto words = given.sorted.views();
+    const auto words = input.sorted.views();
     for (std::size_t i = 0, next; i < words.size(); i = next) {
       for (next = i + 1; next < words.size() && words[next] == words[i];) ++next;
       ++distinct_words;
@@ -94,26 +94,26 @@ bool all_equal(const std::vector<run>& runs) {
   return true;
 }
 
-void print_tables(const material& given, const plan& planned, const std::vector<run>& runs) {
-  const facts found(given);
+void print_tables(const material& input, const plan& planned, const std::vector<run>& runs) {
+  const facts found(input);
   const auto title = [&](std::string_view step) {
     if (step == "search") {
       fmt::print("Breadth-first search from {}: {} of {} vertices reached, at most {} steps away\n",
-                 given.graph.names[given.source], grouped(found.reached), grouped(given.graph.names.size()),
+                 input.graph.names[input.source], grouped(found.reached), grouped(input.graph.names.size()),
                  found.levels.size() - 1);
     } else if (step == "components") {
       fmt::print("Connected components: {}, the largest of {} vertices\n", grouped(found.components),
                  grouped(found.largest));
     } else {
       fmt::print("Sample sort of {} words: {} different ones, \"{}\" {} times\n",
-                 grouped(given.sorted.size()), grouped(found.distinct_words), found.most,
+                 grouped(input.sorted.size()), grouped(found.distinct_words), found.most,
                  grouped(found.most_count));
     }
   };
-  fmt::print("Graph: {}: {} vertices, {} edges\n", given.graph.origin, grouped(given.graph.names.size()),
-             grouped(given.graph.edges.size()));
-  fmt::print("Texts: {}: {} files, {} words\n", given.texts.origin, grouped(given.texts.files),
-             grouped(given.texts.words.size()));
+  fmt::print("Graph: {}: {} vertices, {} edges\n", input.graph.origin, grouped(input.graph.names.size()),
+             grouped(input.graph.edges.size()));
+  fmt::print("Texts: {}: {} files, {} words\n", input.texts.origin, grouped(input.texts.files),
+             grouped(input.texts.words.size()));
   for (const char* step : steps) {
     fmt::print("\n");
     title(step);
@@ -142,20 +142,20 @@ void print_tables(const material& given, const plan& planned, const std::vector<
              all_equal(runs) ? "Results equal on every engine." : "RESULTS DIFFER, or an engine failed.");
 }
 
-void print_json(const material& given, const plan& planned, const std::vector<run>& runs) {
-  const facts found(given);
+void print_json(const material& input, const plan& planned, const std::vector<run>& runs) {
+  const facts found(input);
   fmt::print("{{\n  \"equal\": {},\n", all_equal(runs));
   fmt::print(
       "  \"graph\": {{\"origin\": {}, \"vertices\": {}, \"edges\": {}, \"source\": {}, \"levels\": [{}], "
       "\"components\": {}, \"largest_component\": {}}},\n",
-      json_string(given.graph.origin), given.graph.names.size(), given.graph.edges.size(),
-      json_string(given.graph.names[given.source]), fmt::join(found.levels, ", "), found.components,
+      json_string(input.graph.origin), input.graph.names.size(), input.graph.edges.size(),
+      json_string(input.graph.names[input.source]), fmt::join(found.levels, ", "), found.components,
       found.largest);
   fmt::print(
       "  \"texts\": {{\"origin\": {}, \"files\": {}, \"words\": {}, \"distinct_words\": {}, "
       "\"most_frequent\": {}, "
       "\"most_frequent_count\": {}}},\n",
-      json_string(given.texts.origin), given.texts.files, given.texts.words.size(), found.distinct_words,
+      json_string(input.texts.origin), input.texts.files, input.texts.words.size(), found.distinct_words,
       json_string(found.most), found.most_count);
   fmt::print("  \"absent\": {{");
   const char* comma = "";

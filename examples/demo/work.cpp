@@ -36,9 +36,9 @@ std::uint64_t hash_of(const std::vector<std::uint32_t>& values, std::uint64_t fi
 std::uint64_t hash_of(const sort::string_array& words, std::uint64_t first) {
   std::uint64_t sum = 0;
   for (std::string_view word : words.views()) {
-    std::uint64_t letters = 0xcbf29ce484222325u;
-    for (unsigned char c : word) letters = (letters ^ c) * 0x100000001b3u;
-    sum += mixed(first++, letters);
+    std::uint64_t word_hash = 0xcbf29ce484222325u;
+    for (unsigned char c : word) word_hash = (word_hash ^ c) * 0x100000001b3u;
+    sum += mixed(first++, word_hash);
   }
   return sum;
 }
@@ -73,54 +73,54 @@ outcome measure(tutti::communicator& world, const char* name, Body&& body, Wrong
 
 }  // namespace
 
-material read(const request& wish) {
+material read(const request& options) {
   material all;
   {
-    const progress showing(wish.quiet ? "" : "reading the graph");
-    all.graph = wish.edges.empty() ? graph::read_packages() : graph::read_edges(wish.edges);
-    if (wish.from.empty()) {
+    const progress showing(options.quiet ? "" : "reading the graph");
+    all.graph = options.edges.empty() ? graph::read_packages() : graph::read_edges(options.edges);
+    if (options.from.empty()) {
       all.source = graph::busiest(all.graph);
     } else {
-      const auto at = std::find(all.graph.names.begin(), all.graph.names.end(), wish.from);
+      const auto at = std::find(all.graph.names.begin(), all.graph.names.end(), options.from);
       if (at == all.graph.names.end())
-        throw input_error("--from", "there is no \"" + wish.from + "\" in " + all.graph.origin);
+        throw input_error("--from", "there is no \"" + options.from + "\" in " + all.graph.origin);
       all.source = static_cast<graph::vertex>(at - all.graph.names.begin());
     }
     all.distances = graph::oracle_distances(all.graph, all.source);
     all.components = graph::oracle_components(all.graph);
   }
   {
-    const progress showing(wish.quiet ? "" : "reading the texts");
-    all.texts = wish.texts.empty() ? sort::read_words() : sort::read_words(wish.texts);
+    const progress showing(options.quiet ? "" : "reading the texts");
+    all.texts = options.texts.empty() ? sort::read_words() : sort::read_words(options.texts);
   }
-  const progress showing(wish.quiet ? "" : "sorting all words once for comparison");
+  const progress showing(options.quiet ? "" : "sorting all words once for comparison");
   all.sorted = sort::oracle_sorted(all.texts.words);
   return all;
 }
 
-std::vector<outcome> work(tutti::communicator& world, const material* given) {
+std::vector<outcome> work(tutti::communicator& world, const material* input) {
   using namespace tutti;
   std::vector<outcome> all;
   meter before(world);
   {
-    const graph::distributed_graph mine(world, given ? &given->graph : nullptr, before);
-    const auto source = world.bcast_single(send_recv_buf(given ? given->source : graph::vertex{0}));
+    const graph::distributed_graph mine(world, input ? &input->graph : nullptr, before);
+    const auto source = world.bcast_single(send_recv_buf(input ? input->source : graph::vertex{0}));
     all.push_back(measure(
         world, "search", [&](meter& meter) { return graph::search(world, mine, source, meter); },
         [&](const auto& found) {
-          return graph::differences(world, mine, found, given ? &given->distances : nullptr);
+          return graph::differences(world, mine, found, input ? &input->distances : nullptr);
         }));
     all.push_back(measure(
         world, "components", [&](meter& meter) { return graph::components(world, mine, meter); },
         [&](const auto& found) {
-          return graph::differences(world, mine, found, given ? &given->components : nullptr);
+          return graph::differences(world, mine, found, input ? &input->components : nullptr);
         }));
   }
-  const sort::string_array mine = sort::share_words(world, given ? &given->texts.words : nullptr, before);
+  const sort::string_array mine = sort::share_words(world, input ? &input->texts.words : nullptr, before);
   all.push_back(measure(
       world, "sort", [&](meter& meter) { return sort::sample_sort(world, mine, meter); },
       [&](const auto& sorted) {
-        return sort::differences(world, sorted, given ? &given->sorted : nullptr);
+        return sort::differences(world, sorted, input ? &input->sorted : nullptr);
       }));
   return all;
 }

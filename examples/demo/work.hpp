@@ -19,7 +19,7 @@ namespace demo {
 struct request {
   std::string edges, from;         ///< empty: packages of this machine; vertex with most edges
   std::vector<std::string> texts;  ///< empty: the documentation of this machine
-  bool quiet = false;  ///< print no progress
+  bool quiet = false;              ///< print no progress
 };
 
 /// The input and the right answers. Only rank 0 has them.
@@ -38,7 +38,7 @@ material read(const request&);
 struct outcome {
   std::string name;             ///< "search", "components" or "sort"
   double seconds = 0;           ///< from one barrier to the next
-  std::uint64_t bytes = 0;  ///< sent between different ranks, over all ranks
+  std::uint64_t bytes = 0;      ///< sent between different ranks, over all ranks
   std::uint64_t hash = 0;       ///< of the whole result, the same for any number of ranks
   bool right = false;           ///< equal to the oracle's, on every rank
   std::string algorithms = {};  ///< of the collectives
@@ -46,6 +46,6 @@ struct outcome {
 
 /// Runs the work on all ranks. Rank 0 passes the material, and the other ranks pass null. Rank 0
 /// returns the outcomes.
-std::vector<outcome> work(tutti::communicator& world, const material* given);
+std::vector<outcome> work(tutti::communicator& world, const material* input);
 
 }  // namespace demo

@@ -18,9 +18,9 @@ namespace graph {
 class distributed_graph {
  public:
   /// Collective. Rank 0 passes the graph, and the other ranks pass null.
-  distributed_graph(tutti::communicator& world, const edge_list* whole, meter& meter) {
+  distributed_graph(tutti::communicator& world, const edge_list* global, meter& meter) {
     using namespace tutti;
-    if (whole) vertices_ = static_cast<vertex>(whole->names.size());
+    if (global) vertices_ = static_cast<vertex>(global->names.size());
     world.bcast(send_recv_buf(vertices_));
     block_ = vertices_ / world.size() + (vertices_ % world.size() != 0);
     first_ = first(world.rank());
@@ -28,12 +28,12 @@ class distributed_graph {
     begin_.resize(size() + 1);
 
     // Each rank gets an equal share of the edges and forwards them to the owners of their ends.
-    const std::size_t edges = whole ? whole->edges.size() : 0, p = world.size();
+    const std::size_t edges = global ? global->edges.size() : 0, p = world.size();
     std::vector<std::size_t> shares(p);
     for (std::size_t r = 0; r < p; ++r) shares[r] = edges * (r + 1) / p - edges * r / p;
     const std::vector<edge> share =
-        whole ? world.scatterv(send_buf(whole->edges), send_counts(shares)) : world.scatterv<edge>(root(0));
-    meter.sent(collective::scatterv, whole ? (edges - shares[0]) * sizeof(edge) : 0);
+        global ? world.scatterv(send_buf(global->edges), send_counts(shares)) : world.scatterv<edge>(root(0));
+    meter.sent(collective::scatterv, global ? (edges - shares[0]) * sizeof(edge) : 0);
     outbox<edge> out;
     for (const edge& e : share) {
       out.post(owner(e.from), e);
@@ -45,14 +45,14 @@ class distributed_graph {
     for (const edge& e : mine) ++begin_[local(e.from)];
     std::exclusive_scan(begin_.begin(), begin_.end(), begin_.begin(), std::size_t{0});
     neighbours_.resize(mine.size());
-    auto place = begin_;
-    for (const edge& e : mine) neighbours_[place[local(e.from)]++] = e.to;
+    auto next_slot = begin_;
+    for (const edge& e : mine) neighbours_[next_slot[local(e.from)]++] = e.to;
   }
 
   /// The same, without a meter for the bytes sent.
-  distributed_graph(tutti::communicator& world, const edge_list* whole) {
+  distributed_graph(tutti::communicator& world, const edge_list* global) {
     meter unused(world);
-    *this = distributed_graph(world, whole, unused);
+    *this = distributed_graph(world, global, unused);
   }
 
   vertex vertices() const { return vertices_; }

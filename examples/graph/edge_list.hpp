@@ -26,11 +26,11 @@ struct edge {
 };
 
 struct edge_list {
-  std::string origin;  ///< for messages: where the list was read
+  std::string origin;              ///< for messages: where the list was read
   std::vector<std::string> names;  ///< of the vertices
-  std::vector<edge> edges;  ///< sorted, without duplicates
+  std::vector<edge> edges;         ///< sorted, without duplicates
 
-  void tidy() {
+  void remove_duplicates() {
     std::sort(edges.begin(), edges.end());
     edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
     edges.shrink_to_fit();
@@ -93,7 +93,7 @@ inline edge_list read_edges(const std::string& file) {
   if (in.bad()) throw input_error(file, "cannot be read: is it a directory?");
   if (graph.edges.empty()) throw input_error(file, "no edge in it");
   graph.names = number.names();
-  graph.tidy();
+  graph.remove_duplicates();
   return graph;
 }
 

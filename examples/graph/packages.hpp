@@ -50,20 +50,20 @@ class package_reader {
     providers_.resize(names.size());
     real_.resize(names.size());
     edge_list graph{std::move(origin), {}, {}};
-    std::vector<vertex> place(names.size());
+    std::vector<vertex> new_index(names.size());
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (!real_[i]) continue;
-      place[i] = static_cast<vertex>(graph.names.size());
+      new_index[i] = static_cast<vertex>(graph.names.size());
       graph.names.push_back(std::move(names[i]));
     }
     for (const auto& [from, to] : needs_) {
       if (real_[to])
-        graph.edges.push_back({place[from], place[to]});
+        graph.edges.push_back({new_index[from], new_index[to]});
       else
-        for (vertex provider : providers_[to]) graph.edges.push_back({place[from], place[provider]});
+        for (vertex provider : providers_[to]) graph.edges.push_back({new_index[from], new_index[provider]});
     }
     std::erase_if(graph.edges, [](const edge& e) { return e.from == e.to; });
-    graph.tidy();
+    graph.remove_duplicates();
     return graph;
   }
 

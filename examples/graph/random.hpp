@@ -16,11 +16,11 @@ inline edge_list random_graph(vertex vertices, std::size_t edges, unsigned seed)
   edge_list graph{"random", std::vector<std::string>(vertices), {}};
   for (std::size_t i = 0; i < edges; ++i) {
     const auto from = static_cast<vertex>(random() % vertices);
-    const bool hub = random() % 8 == 0;
-    const auto to = static_cast<vertex>(random() % (hub ? std::min<vertex>(8, vertices) : vertices));
+    const bool to_hub = random() % 8 == 0;
+    const auto to = static_cast<vertex>(random() % (to_hub ? std::min<vertex>(8, vertices) : vertices));
     graph.edges.push_back({from, to});
   }
-  graph.tidy();
+  graph.remove_duplicates();
   return graph;
 }
 

@@ -126,17 +126,17 @@ inline string_array sample_sort(tutti::communicator& world, const string_array& 
     word_counts[k] = cut[k + 1] - cut[k];
     for (std::size_t i = cut[k]; i < cut[k + 1]; ++i) char_counts[k] += words[i].text.size();
   }
-  string_array came;
+  string_array received;
   auto [lengths, counts] =
       world.alltoallv(send_buf(sorted.lengths), send_counts(word_counts), recv_counts_out());
-  came.lengths = std::move(lengths);
-  came.chars = world.alltoallv(send_buf(sorted.chars), send_counts(char_counts));
+  received.lengths = std::move(lengths);
+  received.chars = world.alltoallv(send_buf(sorted.chars), send_counts(char_counts));
   meter.sent(collective::alltoall, 2 * others * sizeof(std::size_t));
   meter.sent(collective::alltoallv, (sorted.size() - word_counts[rank]) * sizeof(std::uint32_t) +
                                         sorted.chars.size() - char_counts[rank]);
 
   // Each rank sent a sorted run.
-  key(came, words);
+  key(received, words);
   std::vector<std::size_t> bounds{0};
   for (std::size_t count : counts) bounds.push_back(bounds.back() + count);
   merge_runs(words, std::move(bounds));
@@ -145,35 +145,35 @@ inline string_array sample_sort(tutti::communicator& world, const string_array& 
 
 /// Scatters rank 0's words in order: rank r gets `counts[r]` of them. The other ranks pass null and
 /// need no counts.
-inline string_array scatter_words(tutti::communicator& world, const string_array* whole,
+inline string_array scatter_words(tutti::communicator& world, const string_array* global,
                                   const std::vector<std::size_t>& counts, meter& meter) {
   using namespace tutti;
   string_array mine;
-  if (!whole) {
+  if (!global) {
     mine.lengths = world.scatterv<std::uint32_t>(root(0));
     mine.chars = world.scatterv<char>(root(0));
     meter.sent(collective::scatterv, 0);
     return mine;
   }
   std::vector<std::size_t> chars;
-  auto length = whole->lengths.begin();
+  auto length = global->lengths.begin();
   for (std::size_t count : counts) {
     chars.push_back(std::accumulate(length, length + static_cast<std::ptrdiff_t>(count), std::size_t{0}));
     length += static_cast<std::ptrdiff_t>(count);
   }
-  mine.lengths = world.scatterv(send_buf(whole->lengths), send_counts(counts));
-  mine.chars = world.scatterv(send_buf(whole->chars), send_counts(chars));
+  mine.lengths = world.scatterv(send_buf(global->lengths), send_counts(counts));
+  mine.chars = world.scatterv(send_buf(global->chars), send_counts(chars));
   meter.sent(collective::scatterv,
-             (whole->size() - counts[0]) * sizeof(std::uint32_t) + whole->chars.size() - chars[0]);
+             (global->size() - counts[0]) * sizeof(std::uint32_t) + global->chars.size() - chars[0]);
   return mine;
 }
 
 /// Scatters rank 0's words in equal shares.
-inline string_array share_words(tutti::communicator& world, const string_array* whole, meter& meter) {
-  const std::size_t n = whole ? whole->size() : 0, p = world.size();
+inline string_array share_words(tutti::communicator& world, const string_array* global, meter& meter) {
+  const std::size_t n = global ? global->size() : 0, p = world.size();
   std::vector<std::size_t> counts(p);
   for (std::size_t r = 0; r < p; ++r) counts[r] = n * (r + 1) / p - n * r / p;
-  return scatter_words(world, whole, counts, meter);
+  return scatter_words(world, global, counts, meter);
 }
 
 /// Returns on every rank how many ranks hold other words than rank 0 expects. Each rank compares

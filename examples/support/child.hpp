@@ -76,10 +76,10 @@ class child {
     if (pid_ <= 0) return code_;
     close(output_);
     int status = 0;
-    for (bool asked = false; waitpid(pid_, &status, WNOHANG) == 0; usleep(2000)) {
+    for (bool terminated = false; waitpid(pid_, &status, WNOHANG) == 0; usleep(2000)) {
       const auto late = clock::now() - deadline_;
       if (late > std::chrono::seconds(3)) kill(pid_, SIGKILL);
-      if (late > clock::duration::zero() && !asked) kill(pid_, SIGTERM), asked = true;
+      if (late > clock::duration::zero() && !terminated) kill(pid_, SIGTERM), terminated = true;
     }
     pid_ = -1;
     return code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -51,12 +51,12 @@ std::vector<T> exchange(tutti::communicator& world, const outbox<T>& outbox, met
   std::exclusive_scan(counts.begin(), counts.end(), next.begin(), std::size_t{0});
   std::vector<T> sorted(outbox.items.size());
   for (std::size_t i = 0; i < sorted.size(); ++i) sorted[next[outbox.ranks[i]]++] = outbox.items[i];
-  std::vector<T> came =
+  std::vector<T> received =
       // The call exchanges the receive counts.
       world.alltoallv(send_buf(sorted), send_counts(counts));
   meter.sent(collective::alltoall, (counts.size() - 1) * sizeof(std::size_t));
   meter.sent(collective::alltoallv, (sorted.size() - counts[world.rank()]) * sizeof(T));
-  return came;
+  return received;
 }
 
 /// The sum over all ranks, on all ranks.

@@ -23,7 +23,7 @@ using cholesky::place;
 struct outcome {
   double seconds = 0;   // of the slowest rank
   double residual = 0;  // on the root
-  bool same = true;  // whether the local tiles equal those of a serial run
+  bool same = true;     // whether the local tiles equal those of a serial run
 };
 
 outcome run(communicator& world, int tiles, int length, int workers) {
@@ -59,12 +59,12 @@ outcome run(communicator& world, int tiles, int length, int workers) {
 
   rt.gather(a, 0);
   if (world.is_root()) {
-    cholesky::matrix whole(tiles);
+    cholesky::matrix gathered(tiles);
     cholesky::for_each_place(tiles, [&](place at) {
       const auto tile = rt.acquire(a[at], tasks::access::read);
-      whole[at].assign(tile.get().begin(), tile.get().end());
+      gathered[at].assign(tile.get().begin(), tile.get().end());
     });
-    r.residual = cholesky::residual(whole, tiles);
+    r.residual = cholesky::residual(gathered, tiles);
   }
   rt.wait_all();
   return r;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * LPF: abortion of the whole job, from any process.
+ * LPF: any process can abort the job.
  */
 #ifndef LPF_ABORT_H
 #define LPF_ABORT_H

@@ -9,7 +9,7 @@
  *
  * bsplib_sync() consists of two lpf_syncs. All gets must have read before any put writes, and a
  * receiver of messages must know their number before it fetches them. A third lpf_sync is added if
- * a process issues more gets in a superstep than the queue has room for; the queue is then doubled.
+ * a process issues more gets in a superstep than the queue can hold. The queue is then doubled.
  *
  * Errors in arguments are reported on standard error, and the call has then done nothing. The
  * exception is BSPLIB_ERR_FATAL, which is permanent. Errors that this process can see alone are
@@ -71,8 +71,8 @@ lpf_pid_t bsplib_pid(bsplib_t bsplib);    /**< the number of this process */
  *
  * Safe mode: PUSHREG_MISMATCH, POPREG_MISMATCH or TAGSIZE_MISMATCH, the same on all processes. The
  * superstep is then complete, but none of its registrations, ends of registrations and tag sizes
- * has taken effect. OUT_OF_MEMORY: this process had no memory for its messages, which are lost; all
- * else is complete. FATAL. */
+ * has taken effect. OUT_OF_MEMORY: this process had no memory for its messages, which are lost. All
+ * other operations are complete. FATAL. */
 bsplib_err_t bsplib_sync(bsplib_t bsplib);
 
 /** Registers `size` bytes at `ident` from the next superstep on. All processes call it equally

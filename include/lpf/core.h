@@ -10,8 +10,8 @@
  * under mpirun. Environment variables (docs/environment.md) select the kind and number.
  *
  * All functions return LPF_SUCCESS, LPF_ERR_OUT_OF_MEMORY (then nothing has changed) or
- * LPF_ERR_FATAL. The last is permanent: the context cannot be used any more, and its other
- * processes learn of it in their next sync. Errors in arguments are reported on standard error with
+ * LPF_ERR_FATAL. The last is permanent: the context cannot be used any more, and the next sync of
+ * the other processes fails. Errors in arguments are reported on standard error with
  * the process, the argument and the remedy.
  */
 #ifndef LPF_CORE_H
@@ -62,7 +62,7 @@ typedef struct lpf_args {
   void* output;                /**< may be null if output_size is 0 */
   size_t output_size;          /**< bytes */
   const lpf_func_t* f_symbols; /**< functions that all processes can call, static ones too */
-  size_t f_size;               /**< how many */
+  size_t f_size;               /**< the number of functions */
 } lpf_args_t;
 
 /** A section: the function that all processes run. */
@@ -73,7 +73,7 @@ typedef void (*lpf_spmd_t)(const lpf_t ctx, const lpf_pid_t pid, const lpf_pid_t
  * bytes costs h g + l seconds. */
 typedef struct lpf_machine {
   lpf_pid_t p;      /**< processes of this machine */
-  lpf_pid_t free_p; /**< of these, how many lpf_exec() can use here; 1 if none is free */
+  lpf_pid_t free_p; /**< the number of these that lpf_exec() can use here; 1 if none is free */
   /** Seconds per byte, if messages have at least `min_msg_size` bytes. Positive and finite for all
    * arguments, and bitwise the same on all processes. */
   double (*g)(lpf_pid_t p, size_t min_msg_size, lpf_sync_attr_t attr);
@@ -149,8 +149,7 @@ lpf_err_t lpf_get(lpf_t ctx, lpf_pid_t src_pid, lpf_memslot_t src_slot, size_t s
 
 /** Ends the superstep: returns when everything that this process sends and receives has arrived.
  * Collective. LPF_ERR_FATAL: a process has left the section or has failed, or the section of the
- * context has ended. It is also returned if a reducer or combiner has thrown on this process; the
- * others learn of this in their next sync. */
+ * context has ended. It is also returned, on all processes, if a reducer or combiner has thrown. */
 lpf_err_t lpf_sync(lpf_t ctx, lpf_sync_attr_t attr);
 
 /** The properties of the machine. Local. The costs are measured once per engine, at the first use

@@ -4,7 +4,6 @@
 // memory of other processes, and synchronise in sync(). Everything that was scheduled in a
 // superstep, between two calls of sync(), is complete after the second one. tutti.hpp does not
 // include this header.
-// Longer than a file should be: one class, each call with its contract.
 //
 // Only sync() and the creation and destruction of a context block, so a program cannot deadlock.
 // LPF's C interface (lpf/core.h) is another front end of the same engine.
@@ -37,83 +36,13 @@
 #include "tutti/communicator.hpp"
 #include "tutti/detail/bsp_abi.hpp"
 #include "tutti/detail/bsp_memory.hpp"
+#include "tutti/detail/bsp_registration.hpp"
 #include "tutti/detail/bsp_section.hpp"
 #include "tutti/detail/export.hpp"
 #include "tutti/run.hpp"
 
 TUTTI_API_BEGIN
 namespace tutti::bsp {
-
-/// Registered memory of this process: a contiguous container of T. A registration can be moved but
-/// not copied. The memory must not move while the registration exists.
-///
-/// The destructor ends the registration at once. A slot that a put or get of this superstep uses
-/// must therefore live until after the sync. Destruction of a global slot is collective, like its
-/// creation: all processes create and destroy their global slots in the same order. Destructors do
-/// this if all processes execute the same scopes.
-template <class T, bool Global>
-class registration {
- public:
-  using value_type = T;  ///< the element type
-
-  /// Registers nothing.
-  registration() noexcept = default;
-  registration(registration&& other) noexcept
-      : section_(std::move(other.section_)),
-        data_(std::exchange(other.data_, nullptr)),
-        size_(std::exchange(other.size_, 0)),
-        number_(std::exchange(other.number_, no_slot)) {}
-  /// Ends the registration that this object held before.
-  registration& operator=(registration&& other) noexcept {
-    if (this != &other) {
-      deregister();
-      section_ = std::move(other.section_);
-      data_ = std::exchange(other.data_, nullptr);
-      size_ = std::exchange(other.size_, 0);
-      number_ = std::exchange(other.number_, no_slot);
-    }
-    return *this;
-  }
-  ~registration() { deregister(); }
-
-  /// Ends the registration before the destructor does. O(1), no message.
-  void deregister() noexcept {
-    if (number_ != no_slot) section_->remove(number_);
-    section_.reset();
-    data_ = nullptr;
-    size_ = 0;
-    number_ = no_slot;
-  }
-
-  /// The memory of this process.
-  T* data() const noexcept { return data_; }
-  std::size_t size() const noexcept { return size_; }  ///< number of elements
-  T* begin() const noexcept { return data_; }          ///< the first element
-  T* end() const noexcept { return data_ + size_; }    ///< one past the last element
-  T& operator[](std::size_t i) const noexcept { return data_[i]; }
-  /// The slot number, for reports. A global slot has the same number on all processes.
-  slot number() const noexcept { return number_; }
-
- private:
-  friend class context;
-  registration(std::shared_ptr<detail::bsp_section> section, const detail::bsp_memory& area)
-      : section_(std::move(section)),
-        data_(static_cast<T*>(area.data)),
-        size_(area.count),
-        number_(section_->add(Global, area)) {}
-
-  std::shared_ptr<detail::bsp_section> section_;
-  T* data_ = nullptr;
-  std::size_t size_ = 0;
-  slot number_ = no_slot;
-};
-
-/// Memory that other processes write to and read from.
-template <class T>
-using global_slot = registration<T, true>;
-/// Memory that only this process uses.
-template <class T>
-using local_slot = registration<T, false>;
 
 /// A set of processes that call collectives together. Its members are numbered 0 .. nprocs() - 1.
 ///
@@ -233,15 +162,15 @@ class subset {
   friend class context;
   // For context, whose set contains all processes.
   explicit subset(std::shared_ptr<detail::bsp_section> section)
-      : section_(std::move(section)), set_(section_->everybody()) {}
+      : section_(std::move(section)), set_(section_->all_processes()) {}
 
   // Copies a value at once; the sync reads a container.
   template <class Src>
   detail::bsp_memory read_memory(Src& src) {
-    detail::bsp_memory seen = detail::memory_of(src);
+    detail::bsp_memory memory = detail::memory_of(src);
     if constexpr (detail::argument_shape_of<Src>() == detail::argument_shape::single)
-      seen.data = const_cast<void*>(section_->keep(seen.data, sizeof(Src), alignof(Src)));
-    return seen;
+      memory.data = const_cast<void*>(section_->keep_until_sync(memory.data, sizeof(Src), alignof(Src)));
+    return memory;
   }
 
   subset(std::shared_ptr<detail::bsp_section> section, const detail::bsp_set& set)
@@ -252,11 +181,12 @@ class subset {
   static constexpr int counted(int root) noexcept { return root < 0 ? 0x7fffffff : root; }
 
   template <class Data, class Op>
-  void combined(Data& data, Op&& op, int root, bool whole) {
+  void combined(Data& data, Op&& op, int root, bool single_element) {
     using element = detail::element_type<Data>;
     if constexpr (detail::check_op<element, Op>())
       section_->combine(set_, detail::memory_of(data), element_of<element>(),
-                        detail::operation_until_sync<element>(*section_, static_cast<Op&&>(op)), root, whole);
+                        detail::operation_until_sync<element>(*section_, static_cast<Op&&>(op)), root,
+                        single_element);
   }
 
   void end() noexcept {
@@ -307,8 +237,8 @@ class context : public subset {
   /// also measures cost(), which takes some milliseconds.
   explicit context(const communicator& ranks) : context(ranks.duplicate(), on_itself{}) {}
   /// Collective: waits until the other processes destroy theirs. During stack unwinding it does not
-  /// wait. The exception must then end the job, since the sync of the others does not learn of it
-  /// (over MPI they wait).
+  /// wait. The exception must then end the job, because the other processes get no error in their
+  /// sync (over MPI they wait).
   ~context();
   context(const context&) = delete;
   context& operator=(const context&) = delete;
@@ -368,18 +298,19 @@ class context : public subset {
   /// The cost for messages of at least `message_bytes`. The library measures it once for each
   /// engine. Both fields are positive and the same on all processes. Local.
   costs cost(std::size_t message_bytes = 8) const noexcept {
-    const figures& f = abi::measured(section_->process());
-    return {f.byte_of(message_bytes), f.superstep_of(static_cast<std::size_t>(nprocs()))};
+    const machine_costs& f = abi::measured(section_->process());
+    return {f.seconds_per_byte(message_bytes), f.seconds_per_superstep(static_cast<std::size_t>(nprocs()))};
   }
 
   /// For run(): uses the communicator itself, since it has no other traffic.
   struct on_itself {};
   /// Collective.
   context(const communicator& ranks, on_itself)
-      : subset(std::make_shared<detail::bsp_section>(ranks)), passing_by_(std::uncaught_exceptions()) {}
+      : subset(std::make_shared<detail::bsp_section>(ranks)),
+        exceptions_at_construction_(std::uncaught_exceptions()) {}
 
  private:
-  int passing_by_;
+  int exceptions_at_construction_;
 };
 
 /// Calls `program(context&)` on every process, and returns when all have returned. It is

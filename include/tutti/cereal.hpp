@@ -99,7 +99,7 @@ struct cereal_format {
                                                 void, needs_cereal<X>>;
 
   template <class X, class Iterator>
-  static void pack(object_bytes& to, Iterator first, std::size_t n, std::size_t* lengths, object_place) {
+  static void pack(object_bytes& to, Iterator first, std::size_t n, std::size_t* lengths, object_site) {
     for (std::size_t i = 0; i < n; ++i, ++first) {
       const std::size_t before = to.size();
       bytes_sink sink(to);
@@ -114,7 +114,7 @@ struct cereal_format {
   }
 
   template <class X>
-  static void unpack(const std::byte* from, std::size_t n, X& object, object_place at) {
+  static void unpack(const std::byte* from, std::size_t n, X& object, object_site at) {
     bytes_source source(from, n);
     std::istream stream(&source);
     try {
@@ -134,7 +134,7 @@ struct cereal_format {
   }
 
  private:
-  [[noreturn]] static void refuse(object_place at, const std::exception& e) {
+  [[noreturn]] static void refuse(object_site at, const std::exception& e) {
     refuse_message(at, at.name, std::string("cereal reports: ") + e.what());
   }
 };

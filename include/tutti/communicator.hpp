@@ -88,11 +88,14 @@ inline constexpr int undefined = -0x7fffff03;
 ///   are a container too small for what it receives, a root that does not exist, and a communicator
 ///   that was freed. Others are counts that are negative, exceed the buffer, or are not one per
 ///   rank. If all ranks reject a call, the communicator stays usable.
-/// - peer_error: another rank failed, or rejected its arguments before an exchange of counts.
+/// - peer_error: another rank failed, or rejected its arguments before an exchange of counts. Or this
+///   rank received zeros from a rank that rejected its arguments in an earlier call; the call then
+///   sends nothing.
 /// - usage_error at the end: if the other ranks cannot know that this rank rejects its arguments,
 ///   it still takes part, with substitute buffers. It throws when the call is over; the i... and
 ///   ..._init forms throw in wait(). The calls of the other ranks complete. They receive zeros in
-///   place of this rank's data, unless its send buffer was valid. This holds in every rooted
+///   place of this rank's data, unless its send buffer was valid; then their next call throws
+///   peer_error. This holds in every rooted
 ///   collective and after an exchange of counts. It also holds in blocking unrooted calls whose
 ///   length all ranks know (up to 256 MiB if an argument names it).
 /// - If one rank alone rejects other arguments, the other ranks block until that rank exits. Such
@@ -360,7 +363,7 @@ class communicator : public collectives<communicator>,
   friend struct detail::access;
   detail::communicator_impl& native() const noexcept { return *impl_; }
   const detail::communicator_handle& shared() const noexcept { return impl_; }
-  detail::call_site site(detail::form f) const noexcept {
+  detail::collective_caller site(detail::form f) const noexcept {
     return {{*impl_, f}, f.what, rank_, size_, size_, size_, 0, default_root_};
   }
   detail::communicator_impl& noted(const std::source_location& at) const noexcept {

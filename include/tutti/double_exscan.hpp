@@ -50,11 +50,11 @@ auto communicator::double_exscan(Args&&... args) const {
       detail::judged_combination<false, element_type, std::remove_cvref_t<Args>...>();
   if constexpr (v.what != detail::problem::none) {
     detail::diagnostic<v.what, v.which>{};
-    return detail::mistaken{};
+    return detail::rejected_call_result{};
   } else {
-    detail::bag<std::remove_cvref_t<Args>&...> bag{{detail::without_const(args)}...};
-    auto& buffer = detail::get<parameter::send_buf>(bag).data;
-    const operation how = detail::operation_for<element_type>(detail::get<parameter::op>(bag).data);
+    detail::argument_set<std::remove_cvref_t<Args>&...> arguments{{detail::without_const(args)}...};
+    auto& buffer = detail::get<parameter::send_buf>(arguments).data;
+    const operation how = detail::operation_for<element_type>(detail::get<parameter::op>(arguments).data);
     const std::size_t n = detail::size_of(buffer);
     both_sides<element_type> result;
     result.from_left.resize(n);

@@ -58,7 +58,7 @@ class graph_communicator : public communicator {
   /// n is the same on all ranks.
   ///
   /// Exchange of counts: none.
-  TUTTI_COLLECTIVE(neighbor_allgather, neighbor_allgatherv, .even = true)
+  TUTTI_COLLECTIVE(neighbor_allgather, neighbor_allgatherv, .equal_blocks = true)
 
   /// The same, with blocks of different lengths.
   ///
@@ -90,7 +90,7 @@ class graph_communicator : public communicator {
   /// std::vector<int> v(2 * others.size(), world.rank());  // two elements to each
   /// assert(all_pairs.neighbor_alltoall(send_buf(v)).size() == v.size());
   /// ```
-  TUTTI_COLLECTIVE(neighbor_alltoall, neighbor_alltoallv, .even = true)
+  TUTTI_COLLECTIVE(neighbor_alltoall, neighbor_alltoallv, .equal_blocks = true)
 
   /// The same, with blocks of different lengths.
   ///
@@ -105,7 +105,7 @@ class graph_communicator : public communicator {
 
  private:
   friend struct detail::access;
-  detail::call_site site(detail::form f) const noexcept {
+  detail::collective_caller site(detail::form f) const noexcept {
     return {
         {detail::impl_of(*this), f}, f.what, rank(), size(), destinations(), sources(), 0, default_root()};
   }

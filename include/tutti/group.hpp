@@ -127,9 +127,9 @@ class ring : public detail::structure<detail::neighbours> {
   ring(const communicator& parent, std::initializer_list<int> ranks)
       : ring(parent, std::span<const int>(ranks.begin(), ranks.size())) {}
   explicit ring(const chain& from)
-      : structure(detail::closed(from.nearest())) {}  ///< collective: its ends meet
-  explicit ring(const logchain& from);                ///< collective, like the one of a chain
-  explicit ring(const logring& from) noexcept;        ///< local
+      : structure(detail::close_chain(from.nearest())) {}  ///< collective: its ends meet
+  explicit ring(const logchain& from);                     ///< collective, like the one of a chain
+  explicit ring(const logring& from) noexcept;             ///< local
   /// For the library.
   explicit ring(const detail::neighbours& all) noexcept : structure(all) {}
 
@@ -180,12 +180,12 @@ class logring : public detail::log_structure {
   logring split_bin(int bins, int bin) const { return logring(ring(nearest()).split_bin(bins, bin)); }
 };
 
-inline chain::chain(const ring& from) noexcept : structure(detail::opened(from.nearest())) {}
+inline chain::chain(const ring& from) noexcept : structure(detail::open_ring(from.nearest())) {}
 inline chain::chain(const logchain& from) noexcept : structure(from.nearest()) {}
-inline chain::chain(const logring& from) noexcept : structure(detail::opened(from.nearest())) {}
+inline chain::chain(const logring& from) noexcept : structure(detail::open_ring(from.nearest())) {}
 inline ring::ring(const logchain& from) : ring(chain(from)) {}
 inline ring::ring(const logring& from) noexcept : structure(from.nearest()) {}
-inline logchain::logchain(const logring& from) noexcept : log_structure(detail::opened(from.known())) {}
+inline logchain::logchain(const logring& from) noexcept : log_structure(detail::open_ring(from.known())) {}
 
 template <class Structure>
 communicator communicator::over(const Structure& members, std::source_location at) const {

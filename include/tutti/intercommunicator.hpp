@@ -85,7 +85,7 @@ class intercommunicator : public collectives<intercommunicator> {
   friend struct detail::access;
   detail::communicator_impl& native() const noexcept { return *impl_; }
   const detail::communicator_handle& shared() const noexcept { return impl_; }
-  detail::call_site site(detail::form f) const noexcept {
+  detail::collective_caller site(detail::form f) const noexcept {
     return {{*impl_, f},
             f.what,
             rank_,

@@ -31,12 +31,14 @@ class [[nodiscard]] message {
  public:
   message() noexcept = default;
   message(message&& other) noexcept
-      : where_(std::move(other.where_)), args_(std::exchange(other.args_, nullptr)), what_(other.what_) {}
+      : where_(std::move(other.where_)),
+        matched_(std::exchange(other.matched_, nullptr)),
+        what_(other.what_) {}
   message& operator=(message&& other) noexcept {
     if (this == &other) return *this;
     drop();
     where_ = std::move(other.where_);
-    args_ = std::exchange(other.args_, nullptr);
+    matched_ = std::exchange(other.matched_, nullptr);
     what_ = other.what_;
     return *this;
   }
@@ -86,9 +88,9 @@ class [[nodiscard]] message {
   }
 
   // For the library.
-  message(const detail::communicator_handle& where, detail::matched_message* send_args,
+  message(const detail::communicator_handle& where, detail::matched_message* matched,
           const detail::envelope& what)
-      : where_(where), args_(send_args), what_(what) {}
+      : where_(where), matched_(matched), what_(what) {}
   detail::envelope receive(detail::recv_args);
   detail::pending_call start_receive(detail::recv_args);
 
@@ -103,14 +105,14 @@ class [[nodiscard]] message {
     return {detail::message_call::recv, how, single, true};
   }
   void drop() noexcept {
-    if (args_ != nullptr) detail::put_back(*where_, std::exchange(args_, nullptr));
+    if (matched_ != nullptr) detail::put_back(*where_, std::exchange(matched_, nullptr));
     where_ = {};
   }
-  void aim(detail::recv_args&) const noexcept;
+  void match_exactly(detail::recv_args&) const noexcept;
   [[noreturn]] static void refuse_empty();
 
   detail::communicator_handle where_;
-  detail::matched_message* args_ = nullptr;  // also null for a message from rank::null
+  detail::matched_message* matched_ = nullptr;  // also null for a message from rank::null
   detail::envelope what_;
 };
 
@@ -121,13 +123,13 @@ namespace detail {
 template <mode How>
 auto matched(const communicator_handle& where, const recv_args& r) {
   envelope what;
-  matched_message* send_args = take(*where, r.operation, r.source, r.tag, How == mode::blocking, what);
+  matched_message* found = mprobe(*where, r.operation, r.source, r.tag, How == mode::blocking, what);
   if constexpr (How == mode::blocking)
-    return message(where, send_args, what);
-  else if (send_args == nullptr && r.source != rank::null)
+    return message(where, found, what);
+  else if (found == nullptr && r.source != rank::null)
     return std::optional<message>();
   else
-    return std::optional<message>(std::in_place, where, send_args, what);
+    return std::optional<message>(std::in_place, where, found, what);
 }
 
 }  // namespace detail

@@ -104,27 +104,28 @@ struct callable {
 
 // clang-format off
 template <class Function>
-struct known { static constexpr builtin_op which = builtin_op::user; using operand = void; };
+struct builtin_operator { static constexpr builtin_op which = builtin_op::user; using operand = void; };
 template <builtin_op Which, class T>
-struct known_as { static constexpr builtin_op which = Which; using operand = T; };
-template <class T> struct known<std::plus<T>> : known_as<builtin_op::sum, T> {};
-template <class T> struct known<std::multiplies<T>> : known_as<builtin_op::product, T> {};
-template <class T> struct known<std::bit_and<T>> : known_as<builtin_op::bit_and, T> {};
-template <class T> struct known<std::bit_or<T>> : known_as<builtin_op::bit_or, T> {};
-template <class T> struct known<std::bit_xor<T>> : known_as<builtin_op::bit_xor, T> {};
-template <class T> struct known<std::logical_and<T>> : known_as<builtin_op::logical_and, T> {};
-template <class T> struct known<std::logical_or<T>> : known_as<builtin_op::logical_or, T> {};
-template <class T> struct known<ops::max<T>> : known_as<builtin_op::max, T> {};
-template <class T> struct known<ops::min<T>> : known_as<builtin_op::min, T> {};
-template <class T> struct known<ops::logical_xor<T>> : known_as<builtin_op::logical_xor, T> {};
+struct is_builtin { static constexpr builtin_op which = Which; using operand = T; };
+template <class T> struct builtin_operator<std::plus<T>> : is_builtin<builtin_op::sum, T> {};
+template <class T> struct builtin_operator<std::multiplies<T>> : is_builtin<builtin_op::product, T> {};
+template <class T> struct builtin_operator<std::bit_and<T>> : is_builtin<builtin_op::bit_and, T> {};
+template <class T> struct builtin_operator<std::bit_or<T>> : is_builtin<builtin_op::bit_or, T> {};
+template <class T> struct builtin_operator<std::bit_xor<T>> : is_builtin<builtin_op::bit_xor, T> {};
+template <class T> struct builtin_operator<std::logical_and<T>> : is_builtin<builtin_op::logical_and, T> {};
+template <class T> struct builtin_operator<std::logical_or<T>> : is_builtin<builtin_op::logical_or, T> {};
+template <class T> struct builtin_operator<ops::max<T>> : is_builtin<builtin_op::max, T> {};
+template <class T> struct builtin_operator<ops::min<T>> : is_builtin<builtin_op::min, T> {};
+template <class T> struct builtin_operator<ops::logical_xor<T>> : is_builtin<builtin_op::logical_xor, T> {};
 // clang-format on
 
 /// The built-in operator, if Function on elements of type T is one.
 template <class T, class Function>
 consteval builtin_op builtin_for() {
-  using operand = typename known<Function>::operand;
+  using operand = typename builtin_operator<Function>::operand;
   const bool same = std::is_void_v<operand> || std::is_same_v<operand, T>;
-  return same && element_of<T>().kind != element_kind::opaque ? known<Function>::which : builtin_op::user;
+  return same && element_of<T>().kind != element_kind::opaque ? builtin_operator<Function>::which
+                                                              : builtin_op::user;
 }
 
 // --- what fits elements of type T ---
@@ -202,8 +203,8 @@ inline constexpr bool is_complex = requires(T z) {
 };
 template <class T, class Function>
 consteval bool has_identity_of_class() {
-  using operand = typename known<Function>::operand;
-  constexpr builtin_op which = known<Function>::which;
+  using operand = typename builtin_operator<Function>::operand;
+  constexpr builtin_op which = builtin_operator<Function>::which;
   if constexpr (!std::is_void_v<operand> && !std::is_same_v<operand, T>)
     return false;
   else if constexpr (std::is_same_v<T, std::byte>)
@@ -248,7 +249,7 @@ inline constexpr bool has_identity = builtin_for<T, Function>() != builtin_op::u
 template <class T, class Function>
 constexpr T identity() noexcept {
   if constexpr (has_identity_of_class<T, Function>())
-    return identity_of_class<T>(known<Function>::which);
+    return identity_of_class<T>(builtin_operator<Function>::which);
   else
     return identity_of_number<T>(builtin_for<T, Function>());
 }

@@ -52,11 +52,11 @@
 
 #include <concepts>
 
-#include "tutti/detail/export.hpp"
-#include "tutti/layout.hpp"
-#include "tutti/detail/p2p_abi.hpp"
 #include "tutti/detail/argument.hpp"
+#include "tutti/detail/export.hpp"
+#include "tutti/detail/p2p_abi.hpp"
 #include "tutti/detail/refused_factories.hpp"
+#include "tutti/layout.hpp"
 
 TUTTI_API_BEGIN
 namespace tutti {
@@ -66,7 +66,7 @@ using source_place = std::source_location;
 
 template <class Argument, class Data>
 constexpr Argument make_argument(Data&& data, const source_place& at) {
-  if constexpr (placed<Argument>)
+  if constexpr (has_location<Argument>)
     return {static_cast<Data&&>(data), at};
   else
     return {static_cast<Data&&>(data)};
@@ -92,7 +92,7 @@ constexpr auto make_out(C&& c, const source_place& at = {}) {
 template <parameter Name, flow Flow, class C>
 constexpr auto make_new(const source_place& at = {}) {
   using made = argument<Name, Flow, resize_to_fit, C>;
-  if constexpr (placed<made>)
+  if constexpr (has_location<made>)
     return made{C(), at};
   else
     return made{};
@@ -120,7 +120,7 @@ constexpr auto make_count(std::integral auto n) {
 // clang-format off
 #define TUTTI_FACTORY_rank(NAME)
 #define TUTTI_FACTORY_tag(NAME)
-#define TUTTI_FACTORY_text(NAME)
+#define TUTTI_FACTORY_string(NAME)
 #define TUTTI_FACTORY_layouts(NAME)
 #define TUTTI_FACTORY_mode(NAME)
 #define TUTTI_FACTORY_function(NAME)
@@ -190,7 +190,7 @@ TUTTI_PARAMETERS(TUTTI_ROW)
 #undef TUTTI_FACTORY_function
 #undef TUTTI_FACTORY_mode
 #undef TUTTI_FACTORY_layouts
-#undef TUTTI_FACTORY_text
+#undef TUTTI_FACTORY_string
 #undef TUTTI_FACTORY_tag
 #undef TUTTI_FACTORY_rank
 // clang-format on
@@ -259,7 +259,9 @@ constexpr auto send_mode(send_modes mode) {
 constexpr auto algorithm(const char* name, TUTTI_HERE) {
   return detail::argument<parameter::algorithm, detail::flow::in, no_resize, const char*>{name, at};
 }
-constexpr auto algorithm(const detail::has_c_str auto& name, TUTTI_HERE) { return algorithm(name.c_str(), at); }
+constexpr auto algorithm(const detail::has_c_str auto& name, TUTTI_HERE) {
+  return algorithm(name.c_str(), at);
+}
 
 /// Selects a composition for this call, a collective built from other collectives: "node_leader",
 /// "allreduce/pipeline:segment=64K", or "@pure" for none. If algorithm() is also given, the inner
@@ -272,7 +274,9 @@ constexpr auto algorithm(const detail::has_c_str auto& name, TUTTI_HERE) { retur
 constexpr auto composition(const char* name, TUTTI_HERE) {
   return detail::argument<parameter::composition, detail::flow::in, no_resize, const char*>{name, at};
 }
-constexpr auto composition(const detail::has_c_str auto& name, TUTTI_HERE) { return composition(name.c_str(), at); }
+constexpr auto composition(const detail::has_c_str auto& name, TUTTI_HERE) {
+  return composition(name.c_str(), at);
+}
 
 #undef TUTTI_HERE
 

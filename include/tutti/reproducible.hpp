@@ -166,17 +166,17 @@ class reproducible {
     constexpr detail::verdict v = detail::judged_combination<Rooted, element, std::remove_cvref_t<Args>...>();
     if constexpr (v.what != detail::problem::none) {
       detail::diagnostic<v.what, v.which>{};
-      return detail::mistaken{};
+      return detail::rejected_call_result{};
     } else {
       static_assert(alignof(element) <= 16, "send_buf: elements of an alignment above 16 are not supported");
-      detail::bag<std::remove_cvref_t<Args>&...> bag{{detail::without_const(args)}...};
-      auto& buffer = detail::get<parameter::send_buf>(bag).data;
-      auto& function = detail::get<parameter::op>(bag).data.function;
+      detail::argument_set<std::remove_cvref_t<Args>&...> arguments{{detail::without_const(args)}...};
+      auto& buffer = detail::get<parameter::send_buf>(arguments).data;
+      auto& function = detail::get<parameter::op>(arguments).data.function;
       using apply = detail::apply<element, std::remove_cvref_t<decltype(function)>>;
       alignas(element) unsigned char place[sizeof(element)];
       int at = Rooted ? 0 : -1;
       if constexpr ((... || (detail::parameter_of<std::remove_cvref_t<Args>> == parameter::root)))
-        at = detail::get<parameter::root>(bag).data;
+        at = detail::get<parameter::root>(arguments).data;
       detail::reduce_tree(
           *part_, operation, detail::data_of(buffer), detail::size_of(buffer), at, place,
           {sizeof(element), &apply::combine_all, &apply::combine, detail::address_of(function)});

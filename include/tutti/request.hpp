@@ -43,26 +43,26 @@ using held = owner<held_call<Result>>;
 /// The caller's handle of a call: its arguments, and the call itself. It can be moved. The
 /// destructor and an assignment wait for the call while its buffers still exist.
 template <class Result>
-class call_in_hand {
+class owned_call {
  public:
-  call_in_hand() noexcept = default;
-  call_in_hand(held<Result> arguments, pending_call call)
+  owned_call() noexcept = default;
+  owned_call(held<Result> arguments, pending_call call)
       : held_(std::move(arguments)), pending_(std::move(call)) {}
-  call_in_hand(call_in_hand&&) noexcept = default;
-  call_in_hand& operator=(call_in_hand&& other) noexcept {
+  owned_call(owned_call&&) noexcept = default;
+  owned_call& operator=(owned_call&& other) noexcept {
     if (this == &other) return *this;
-    let_go();
+    release();
     held_ = std::move(other.held_);
     pending_ = std::move(other.pending_);
     return *this;
   }
-  ~call_in_hand() { let_go(); }
+  ~owned_call() { release(); }
 
   /// Whether there is a call.
   bool valid() const noexcept { return static_cast<bool>(held_); }
 
  protected:
-  friend struct several;
+  friend struct request_operations;
   pending& checked(const char* what) {
     if (!held_) refuse_empty_request(what, {});
     return *pending_;
@@ -85,7 +85,7 @@ class call_in_hand {
  private:
   // Ends the call before its buffers. If the call continues without an owner, the buffers are
   // leaked.
-  void let_go() noexcept {
+  void release() noexcept {
     if (!pending_.reset()) held_.release();
   }
 };
@@ -113,9 +113,9 @@ class call_in_hand {
 /// assert(total[1] == world.size());
 /// ```
 template <class Result>
-class [[nodiscard]] nonblocking_result : public detail::call_in_hand<Result> {
+class [[nodiscard]] nonblocking_result : public detail::owned_call<Result> {
  public:
-  using detail::call_in_hand<Result>::call_in_hand;
+  using detail::owned_call<Result>::owned_call;
 
   /// Waits, and returns the result of the blocking call. Throws the errors that the blocking call
   /// throws while it runs. Throws usage_error if the result was already taken.
@@ -138,7 +138,7 @@ class [[nodiscard]] nonblocking_result : public detail::call_in_hand<Result> {
   }
 
   /// Whether the result can still be taken, so that wait() and test() may be called.
-  using detail::call_in_hand<Result>::valid;
+  using detail::owned_call<Result>::valid;
 };
 
 /// An unfinished call of any kind that returns nothing, for programs that keep many at once. It is
@@ -166,21 +166,21 @@ class [[nodiscard]] nonblocking_result : public detail::call_in_hand<Result> {
 ///   // other work
 /// }
 /// ```
-class [[nodiscard]] request : public detail::call_in_hand<void> {
+class [[nodiscard]] request : public detail::owned_call<void> {
  public:
   request() noexcept = default;
-  request(request&& other) noexcept : call_in_hand(std::move(other)) {}
+  request(request&& other) noexcept : owned_call(std::move(other)) {}
   request& operator=(request&& other) noexcept {
-    call_in_hand::operator=(std::move(other));
+    owned_call::operator=(std::move(other));
     return *this;
   }
   request(const request&) = delete;
   /// As a parameter: `into` receives the call that this parameter is passed to.
-  explicit request(request& into) noexcept : call_in_hand(), into_(&into) {}
+  explicit request(request& into) noexcept : owned_call(), into_(&into) {}
   /// Rejects every other argument.
   explicit request(detail::anything_else) = delete;
   // For the library.
-  explicit request(nonblocking_result<void>&& call) noexcept : call_in_hand(std::move(call)) {}
+  explicit request(nonblocking_result<void>&& call) noexcept : owned_call(std::move(call)) {}
 
   /// Waits, and returns the status of a received message, else an empty status. Throws the errors
   /// that the blocking call throws while it runs. Throws usage_error if this holds no call.
@@ -231,9 +231,9 @@ class [[nodiscard]] request : public detail::call_in_hand<void> {
 /// }
 /// ```
 template <class Result>
-class [[nodiscard]] plan : public detail::call_in_hand<Result> {
+class [[nodiscard]] plan : public detail::owned_call<Result> {
  public:
-  using detail::call_in_hand<Result>::call_in_hand;
+  using detail::owned_call<Result>::owned_call;
 
   /// Begins one run. Throws usage_error if a run is under way, or if the communicator was freed.
   void start(std::source_location at = std::source_location::current()) {

@@ -35,10 +35,10 @@ TUTTI_API_BEGIN
 namespace tutti {
 namespace detail {
 
-/// The operations of the functions below on one of their calls. `call_in_hand` is also the base of
+/// The operations of the functions below on one of their calls. `owned_call` is also the base of
 /// a request.
-struct several {
-  using one = call_in_hand<void>;
+struct request_operations {
+  using one = owned_call<void>;
   /// Makes progress; releases a call that throws.
   static bool complete(one&, const char* operation, const std::source_location& at = {});
   static status finish(one&);  ///< of a complete call
@@ -48,7 +48,7 @@ struct several {
   [[noreturn]] static void refuse_statuses(const char* operation, std::size_t holds, std::size_t needed);
   /// Returns memory for the statuses of a range.
   template <class Statuses, class Range>
-  static status* room(const char* operation, Statuses& statuses, Range& range) {
+  static status* reserve_statuses(const char* operation, Statuses& statuses, Range& range) {
     std::size_t n = 0;
     for ([[maybe_unused]] const one& each : range) ++n;
     if (!fit<Statuses::policy>(statuses.data, n)) refuse_statuses(operation, size_of(statuses.data), n);
@@ -58,22 +58,22 @@ struct several {
 
 /// The error in the arguments of a function that takes `out` at most once, and nothing else.
 template <parameter Out, class... Args>
-consteval verdict judged_several() {
+consteval verdict judged_request_call() {
   rules r;
   r.out.add(Out);
   if constexpr (sizeof...(Args) == 0) {
     return {};
   } else {
-    constexpr seen_argument seen[] = {seen_in<void, Args>...};
-    return judge(r, true, seen, sizeof...(Args));
+    constexpr argument_properties properties[] = {properties_in<void, Args>...};
+    return judge(r, true, properties, sizeof...(Args));
   }
 }
 
 template <class Range>
 void wait_for_all(Range& range, status* to, const std::source_location& at) {
   std::exception_ptr first;
-  for (several::one& each : range) {
-    const status what = several::wait(each, "wait_all", at, first);
+  for (request_operations::one& each : range) {
+    const status what = request_operations::wait(each, "wait_all", at, first);
     if (to != nullptr) *to++ = what;
   }
   if (first) std::rethrow_exception(first);
@@ -82,11 +82,11 @@ void wait_for_all(Range& range, status* to, const std::source_location& at) {
 template <class Range>
 bool test_for_all(Range& range, status* to, const std::source_location& at) {
   bool all = true;
-  for (several::one& each : range)
-    if (!several::complete(each, "test_all", at)) all = false;
+  for (request_operations::one& each : range)
+    if (!request_operations::complete(each, "test_all", at)) all = false;
   if (!all) return false;
-  for (several::one& each : range) {
-    const status what = several::finish(each);
+  for (request_operations::one& each : range) {
+    const status what = request_operations::finish(each);
     if (to != nullptr) *to++ = what;
   }
   return true;
@@ -95,19 +95,19 @@ bool test_for_all(Range& range, status* to, const std::source_location& at) {
 /// wait_any() and test_any(): the first complete call.
 template <bool Wait, class Range, class... Args>
 auto any_of(Range& range, const std::source_location& at, Args&&... args) {
-  constexpr verdict v = judged_several<parameter::status, std::remove_cvref_t<Args>...>();
+  constexpr verdict v = judged_request_call<parameter::status, std::remove_cvref_t<Args>...>();
   if constexpr (v.what != problem::none) diagnostic<v.what, v.which>{};
   status what;
   std::optional<std::size_t> index;
   for (bool left = true; left && !index;) {
     left = false;
     std::size_t i = 0;
-    for (several::one& each : range) {
+    for (request_operations::one& each : range) {
       if (each.valid() && !index) {
         left = Wait;
-        if (several::complete(each, Wait ? "wait_any" : "test_any", at)) {
+        if (request_operations::complete(each, Wait ? "wait_any" : "test_any", at)) {
           index = i;
-          what = several::finish(each);
+          what = request_operations::finish(each);
         }
       }
       ++i;
@@ -130,13 +130,15 @@ auto any_of(Range& range, const std::source_location& at, Args&&... args) {
 /// waits if v is too small and may not be resized.
 template <class Range, class... Args>
 requires(sizeof...(Args) > 0) auto wait_all(Range&& requests, Args&&... args) {
-  constexpr detail::verdict v = detail::judged_several<parameter::statuses, std::remove_cvref_t<Args>...>();
+  constexpr detail::verdict v =
+      detail::judged_request_call<parameter::statuses, std::remove_cvref_t<Args>...>();
   if constexpr (v.what != detail::problem::none) {
     detail::diagnostic<v.what, v.which>{};
-    return detail::mistaken{};
+    return detail::rejected_call_result{};
   } else {
-    detail::wait_for_all(requests, (detail::several::room("wait_all", args, requests), ...),
-                         detail::first_place(args...));
+    detail::wait_for_all(requests,
+                         (detail::request_operations::reserve_statuses("wait_all", args, requests), ...),
+                         detail::first_location(args...));
     if constexpr ((std::remove_reference_t<Args>::owning && ...)) return (std::move(args.data), ...);
   }
 }
@@ -151,13 +153,15 @@ void wait_all(Range&& requests, std::source_location at = std::source_location::
 /// vector.
 template <class Range, class... Args>
 requires(sizeof...(Args) > 0) auto test_all(Range&& requests, Args&&... args) {
-  constexpr detail::verdict v = detail::judged_several<parameter::statuses, std::remove_cvref_t<Args>...>();
+  constexpr detail::verdict v =
+      detail::judged_request_call<parameter::statuses, std::remove_cvref_t<Args>...>();
   if constexpr (v.what != detail::problem::none) {
     detail::diagnostic<v.what, v.which>{};
-    return detail::mistaken{};
+    return detail::rejected_call_result{};
   } else {
-    const bool all = detail::test_for_all(requests, (detail::several::room("test_all", args, requests), ...),
-                                          detail::first_place(args...));
+    const bool all = detail::test_for_all(
+        requests, (detail::request_operations::reserve_statuses("test_all", args, requests), ...),
+        detail::first_location(args...));
     if constexpr ((std::remove_reference_t<Args>::owning && ...))
       return all ? std::optional((std::move(args.data), ...)) : std::nullopt;
     else

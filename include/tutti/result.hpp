@@ -105,15 +105,15 @@ class [[nodiscard]] call_result {
 // clang-format off
 #define TUTTI_ROW(NAME, KIND, TEXT)                                                                         \
   constexpr auto extract_##NAME() {                                                                         \
-    constexpr std::size_t own = where<parameter::NAME>;                                                     \
-    constexpr std::size_t at = own == end && parameter::NAME == parameter::recv_buf                         \
-                                   ? where<parameter::send_recv_buf> : own;                                 \
+    constexpr std::size_t index = where<parameter::NAME>;                                                     \
+    constexpr std::size_t at = index == end && parameter::NAME == parameter::recv_buf                         \
+                                   ? where<parameter::send_recv_buf> : index;                                 \
     if constexpr (at == end) {                                                                              \
-      detail::diagnostic<at == end ? detail::problem::not_asked : detail::problem::none, parameter::NAME>{}; \
-      return detail::mistaken{};                                                                            \
+      detail::diagnostic<at == end ? detail::problem::not_requested : detail::problem::none, parameter::NAME>{}; \
+      return detail::rejected_call_result{};                                                                            \
     } else {                                                                                                \
       note_taken<at>(parameter::NAME);                                                                      \
-      return taken(std::move(*this).template get<at>());                                                    \
+      return extracted(std::move(*this).template get<at>());                                                    \
     }                                                                                                       \
   }
   TUTTI_PARAMETERS(TUTTI_ROW)
@@ -123,23 +123,23 @@ class [[nodiscard]] call_result {
  private:
   // Whether a second extraction would find the part empty. Numbers, statuses and references stay.
   template <class T>
-  static constexpr bool once = !std::is_reference_v<T> && !std::is_trivially_copyable_v<T>;
+  static constexpr bool is_extracted_once = !std::is_reference_v<T> && !std::is_trivially_copyable_v<T>;
   struct nothing {};
-  using marks = std::conditional_t<(once<typename Parts::type> || ...), unsigned, nothing>;
+  using marks = std::conditional_t<(is_extracted_once<typename Parts::type> || ...), unsigned, nothing>;
 
   template <std::size_t I>
   constexpr void note_taken(parameter name) {
-    if constexpr (once<typename decltype(detail::part_at<I>(slots_))::type>) {
+    if constexpr (is_extracted_once<typename decltype(detail::part_at<I>(slots_))::type>) {
       if ((taken_ >> I & 1) != 0) detail::refuse_extracted(name);
       taken_ |= 1u << I;
     }
   }
   template <class T>
-  static constexpr std::remove_const_t<T> taken(T&& value) {
+  static constexpr std::remove_const_t<T> extracted(T&& value) {
     return static_cast<T&&>(value);
   }
   template <class T>
-  static constexpr const T& taken(const T& value) {
+  static constexpr const T& extracted(const T& value) {
     return value;
   }
 
@@ -151,7 +151,8 @@ class [[nodiscard]] call_result {
 TUTTI_API_END
 
 template <class... Parts>
-struct std::tuple_size<tutti::call_result<Parts...>> : std::integral_constant<std::size_t, sizeof...(Parts)> {};
+struct std::tuple_size<tutti::call_result<Parts...>> : std::integral_constant<std::size_t, sizeof...(Parts)> {
+};
 template <std::size_t I, class... Parts>
 struct std::tuple_element<I, tutti::call_result<Parts...>> {
   using type = typename decltype(tutti::detail::part_at<I>(

@@ -65,12 +65,12 @@ bool is_same_on_all_ranks(const communicator& ranks, const Value& value) {
                 "is_same_on_all_ranks: this container is not contiguous (data() and size())");
   if constexpr (kind == detail::argument_shape::contiguous) {
     using element = detail::element_type<const Value>;
-    static_assert(detail::travels<element>,
+    static_assert(detail::is_sendable<element>,
                   "is_same_on_all_ranks: the elements of this range are not trivially copyable");
     return detail::same_range(ranks, detail::data_of(value), detail::size_of(value), sizeof(element),
                               &detail::equal_elements<element>);
   } else if constexpr (kind == detail::argument_shape::single) {
-    static_assert(detail::travels<Value>, "is_same_on_all_ranks: this type is not trivially copyable");
+    static_assert(detail::is_sendable<Value>, "is_same_on_all_ranks: this type is not trivially copyable");
     using agreement = detail::agreement<Value>;
     const agreement mine{value, static_cast<bool>(value == value)};
     const auto agree = [](const agreement& a, const agreement& b) {

@@ -96,7 +96,7 @@ std::vector<std::size_t> cut_at_splitters(const std::vector<T>& v, std::vector<s
 
 template <class T>
 inline constexpr bool is_sortable =
-    travels<T>&& std::is_default_constructible_v<T> && !std::is_same_v<T, bool>;
+    is_sendable<T>&& std::is_default_constructible_v<T> && !std::is_same_v<T, bool>;
 /// Emits the compile error for a T that cannot be sorted; the rest of the function is then omitted,
 /// so that no other error follows.
 template <class T>
@@ -104,7 +104,7 @@ consteval bool check_sortable() {
   static_assert(!std::is_same_v<T, bool>, "sort: std::vector<bool> packs bits, it has no bools");
   static_assert(!is_copied_bytewise<T> || !holds_address<T>(),
                 "sort: elements hold addresses (pointers, views, iterators), which mean nothing elsewhere");
-  static_assert(std::is_same_v<T, bool> || is_sortable<T> || (is_copied_bytewise<T> && !travels<T>),
+  static_assert(std::is_same_v<T, bool> || is_sortable<T> || (is_copied_bytewise<T> && !is_sendable<T>),
                 "sort: elements must be trivially copyable and default constructible");
   return is_sortable<T>;
 }

@@ -44,7 +44,7 @@ struct sparse_message {
 /// complete message.
 struct sparse_receiver {
   void* state;
-  void* (*room)(void* state, int source, std::size_t bytes);
+  void* (*allocate)(void* state, int source, std::size_t bytes);
   void (*received)(void* state, int source);
 };
 
@@ -108,7 +108,7 @@ class sparse_communicator {
     std::vector<T> received;
     std::exception_ptr failed;
 
-    static void* room(void* state, int, std::size_t bytes) {
+    static void* allocate(void* state, int, std::size_t bytes) {
       auto& r = *static_cast<receiver*>(state);
       r.received = std::vector<T>(bytes / sizeof(T));
       return r.received.data();
@@ -130,7 +130,7 @@ class sparse_communicator {
         detail::argument_shape_of<const container_of<Messages>>() == detail::argument_shape::contiguous,
         "sparse_communicator: a message must be a contiguous container (data() and size())");
     using element = element_of<Messages>;
-    static_assert(detail::travels<element> && !std::is_same_v<element, bool>,
+    static_assert(detail::is_sendable<element> && !std::is_same_v<element, bool>,
                   "sparse_communicator: elements must be trivially copyable, and not bool");
     std::vector<detail::sparse_message> out;
     for (const auto& message : messages) {
@@ -141,7 +141,7 @@ class sparse_communicator {
     using receiving = receiver<element, Visit>;
     receiving to{visit, {}, {}};
     detail::exchange_sparse(ranks_, round_++, out.data(), out.size(), sizeof(element),
-                            {&to, &receiving::room, &receiving::arrived});
+                            {&to, &receiving::allocate, &receiving::arrived});
     if (to.failed) std::rethrow_exception(to.failed);
   }
 

@@ -87,11 +87,12 @@ class runtime {
   /// usage_error if the communicator is an intercommunicator, or has only neighbours. Throws
   /// engine_error if `workers` is more than one and the library was built without a worker pool.
   explicit runtime(const communicator& ranks, const options& how = {})
-      : graph_(abi::open(detail::impl_of(ranks), how, __FILE__)), passing_by_(std::uncaught_exceptions()) {}
+      : graph_(abi::open(detail::impl_of(ranks), how, __FILE__)),
+        exceptions_at_construction_(std::uncaught_exceptions()) {}
   /// Collective: waits for all work of all ranks. A pending exception is reported and ends the job.
   /// During stack unwinding no more tasks run. If nothing is under way and the other ranks also end
   /// within a tenth of a second, all of them leave normally. Otherwise the job is aborted.
-  ~runtime() { abi::close(graph_, std::uncaught_exceptions() > passing_by_); }
+  ~runtime() { abi::close(graph_, std::uncaught_exceptions() > exceptions_at_construction_); }
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
 
@@ -155,8 +156,8 @@ class runtime {
   long tag(const handle<T>& h) const {
     return abi::tag_of(checked(h, "tag"));
   }
-  /// Sets the tag, before the data are used. If they were the last that was registered, the next
-  /// ones take over their number.
+  /// Sets the tag, before the data are used. If these data were registered last, the next data get
+  /// their index.
   template <class T>
   void set_tag(const handle<T>& h, long tag) {
     abi::set_tag(*graph_, checked(h, "set_tag"), tag);
@@ -202,8 +203,8 @@ class runtime {
         task_options w;
         std::size_t n = 0;
         (note(arguments, w, uses.data(), n), ...);
-        if (void* room = abi::begin(*graph_, uses.data(), n, w, code_type::value)) {
-          code_type::make(room, std::forward<Kernel>(kernel), arguments...);
+        if (void* closure = abi::begin(*graph_, uses.data(), n, w, code_type::value)) {
+          code_type::make(closure, std::forward<Kernel>(kernel), arguments...);
           abi::submit(*graph_);
         }
       }
@@ -355,7 +356,7 @@ class runtime {
                   "tutti: data: T is a pointer, which means nothing elsewhere: pass std::span(p, n)");
     constexpr bool plain = std::is_trivially_copyable_v<element> && !std::is_const_v<element>;
     static_assert(plain, "tutti: data: T is not trivially copyable, or const");
-    static_assert(!plain || std::is_pointer_v<element> || tutti::detail::travels<element>,
+    static_assert(!plain || std::is_pointer_v<element> || tutti::detail::is_sendable<element>,
                   "tutti: data: T holds an address (a view, an iterator), which means nothing elsewhere");
     static_assert(alignof(element) <= 64, "tutti: data: T has an alignment of more than 64 bytes");
     extent e{memory, sizeof(element), count, alignof(element), owner, -1};
@@ -386,7 +387,7 @@ class runtime {
     w.waits = true;
     w.after = a.tag;
   }
-  static void note(typed::called a, task_options& w, use*, std::size_t&) noexcept { w.name = a.name; }
+  static void note(typed::task_name a, task_options& w, use*, std::size_t&) noexcept { w.name = a.name; }
 
   template <bool Const, class T>
   view<T, Const> acquired(const handle<T>& h, use_mode how) {
@@ -422,7 +423,7 @@ class runtime {
   }
 
   task_graph* graph_;
-  int passing_by_;
+  int exceptions_at_construction_;
 };
 
 }  // namespace tutti::tasks

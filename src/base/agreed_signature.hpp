@@ -23,8 +23,8 @@ struct agreed_signature {
   builtin_op op = builtin_op::user;
   bool commutative = true;  // also true if the call combines nothing
   bool in_place = false;
-  bool inter = false;             // between two groups
-  // Of all blocks, if has_agreed_counts(what) and the call has one group; else 0.
+  bool inter = false;  // between two groups
+  // The bytes of all blocks, if has_agreed_counts(what) and the call has one group; else 0.
   std::uint64_t total_bytes = 0;
 
   std::size_t bytes() const noexcept { return count * element_size; }
@@ -47,14 +47,14 @@ constexpr bool has_agreed_counts(collective what) noexcept {
 /// The bytes of all blocks of a call with agreed counts. Saturates at the largest value. O(ranks).
 inline std::uint64_t agreed_total(const counts_view& counts, std::size_t element_size) noexcept {
   std::uint64_t sum = 0;
-  bool over = false;
-  for (std::size_t i = 0; i < counts.size(); ++i) over |= __builtin_add_overflow(sum, counts[i], &sum);
-  over |= __builtin_mul_overflow(sum, element_size, &sum);
-  return over ? std::numeric_limits<std::uint64_t>::max() : sum;
+  bool overflow = false;
+  for (std::size_t i = 0; i < counts.size(); ++i) overflow |= __builtin_add_overflow(sum, counts[i], &sum);
+  overflow |= __builtin_mul_overflow(sum, element_size, &sum);
+  return overflow ? std::numeric_limits<std::uint64_t>::max() : sum;
 }
 
-/// The agreed part of a call. `root` is agreed too, but no choice depends on it: all roots are
-/// alike.
+/// The agreed part of a call. `root` is agreed too, but no choice depends on it, because all roots
+/// are equivalent.
 inline agreed_signature agreed_part(const call& c, int ranks, bool inter = false) noexcept {
   // All ranks are in place, or none. The exception is a rooted call, where the root alone may be.
   const bool vector_form = is_vector_form(c.what),

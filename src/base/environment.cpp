@@ -116,21 +116,21 @@ std::optional<std::uint64_t> read_number(std::string_view text) noexcept {
   return value;
 }
 
-std::uint64_t number_setting(std::string_view name, std::uint64_t least, std::uint64_t most,
-                             std::uint64_t otherwise) {
+std::uint64_t number_setting(std::string_view name, std::uint64_t min, std::uint64_t max,
+                             std::uint64_t default_value) {
   const auto text = setting(name);
-  if (!text) return otherwise;
+  if (!text) return default_value;
   const auto value = read_number(*text);
-  if (!value || *value < least || *value > most)
+  if (!value || *value < min || *value > max)
     throw usage_error("run", -1, std::string(name),
-                      "is \"" + echoed(*text) + "\", not a number from " + std::to_string(least) + " to " +
-                          std::to_string(most),
+                      "is \"" + echoed(*text) + "\", not a number from " + std::to_string(min) + " to " +
+                          std::to_string(max),
                       "set such a number, or unset it");
   return *value;
 }
 
-bool switch_setting(std::string_view name, bool otherwise) {
-  return number_setting(name, 0, 1, otherwise ? 1 : 0) != 0;
+bool switch_setting(std::string_view name, bool default_value) {
+  return number_setting(name, 0, 1, default_value ? 1 : 0) != 0;
 }
 
 std::vector<std::string> unknown_settings(std::span<const variable> all) {

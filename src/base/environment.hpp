@@ -18,7 +18,7 @@ namespace tutti {
 struct variable {
   std::string_view name;
   std::string_view values;
-  std::string_view preset;  // the default, in words
+  std::string_view default_value;  // the default, in words
   std::string_view meaning;
 };
 
@@ -36,13 +36,13 @@ std::optional<std::string> setting(std::string_view name);
 /// Returns nothing if the text is no number or the number is too large.
 std::optional<std::uint64_t> read_number(std::string_view text) noexcept;
 
-/// The value as a number in [least, most], or `otherwise` if it is unset. Takes the suffixes of
+/// The value as a number in [min, max], or `default_value` if it is unset. Takes the suffixes of
 /// read_number. Throws a usage_error that names the variable.
-std::uint64_t number_setting(std::string_view name, std::uint64_t least, std::uint64_t most,
-                             std::uint64_t otherwise);
+std::uint64_t number_setting(std::string_view name, std::uint64_t min, std::uint64_t max,
+                             std::uint64_t default_value);
 
-/// As number_setting, for the values 0 and 1.
-bool switch_setting(std::string_view name, bool otherwise);
+/// The same as number_setting, for the values 0 and 1.
+bool switch_setting(std::string_view name, bool default_value);
 
 /// The TUTTI_* variables that are set but not in `all`, sorted.
 std::vector<std::string> unknown_settings(std::span<const variable> all);

@@ -13,12 +13,12 @@ namespace tutti {
 // The texts are reference-counted, because copying an exception must not throw.
 struct error::texts {
   std::string operation, parameter, location, all;
-  std::size_t head;  // in `all`, the location is inserted at this index
-  std::atomic<int> holders{1};
+  std::size_t location_index;  // in `all`, the location is inserted at this index
+  std::atomic<int> references{1};
 
   void locate(const std::source_location& at) {
-    location = place_text(at);
-    if (!location.empty()) all.insert(head, " at " + location);
+    location = location_text(at);
+    if (!location.empty()) all.insert(location_index, " at " + location);
   }
 };
 
@@ -31,7 +31,7 @@ error::error(std::string_view operation, int rank, std::string_view parameter, s
   std::string& all = made->all;
   all.append(report_prefix).append(operation);
   if (rank >= 0) all.append(" on rank ").append(std::to_string(rank));
-  made->head = all.size();
+  made->location_index = all.size();
   all.append(": ");
   if (!parameter.empty()) all.append(parameter).append(": ");
   all.append(without_prefix(problem));
@@ -41,7 +41,7 @@ error::error(std::string_view operation, int rank, std::string_view parameter, s
 }
 
 error::error(const error& other) noexcept : std::exception(other), texts_(other.texts_), rank_(other.rank_) {
-  texts_->holders.fetch_add(1, std::memory_order_relaxed);
+  texts_->references.fetch_add(1, std::memory_order_relaxed);
 }
 
 error& error::operator=(const error& other) noexcept {
@@ -52,7 +52,7 @@ error& error::operator=(const error& other) noexcept {
 }
 
 error::~error() {
-  if (texts_->holders.fetch_sub(1, std::memory_order_acq_rel) == 1) delete texts_;
+  if (texts_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete texts_;
 }
 
 // Copies made before this call keep the text without the location.
@@ -62,9 +62,9 @@ void error::locate(const std::source_location& at) {
   made->operation = texts_->operation;
   made->parameter = texts_->parameter;
   made->all = texts_->all;
-  made->head = texts_->head;
+  made->location_index = texts_->location_index;
   made->locate(at);
-  if (texts_->holders.fetch_sub(1, std::memory_order_acq_rel) == 1) delete texts_;
+  if (texts_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete texts_;
   texts_ = made.release();
 }
 

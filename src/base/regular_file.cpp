@@ -62,7 +62,7 @@ std::string irregular(const std::string& name, const char* verb, int fd) {
 
 }  // namespace
 
-file_text read_regular_file(const std::string& name, std::size_t most) {
+file_text read_regular_file(const std::string& name, std::size_t max_bytes) {
   file_text made;
   const auto fail = [&] { made.problem = echoed(name) + " cannot be read: " + std::strerror(errno); };
   made.problem = irregular(name, "read");
@@ -76,8 +76,8 @@ file_text read_regular_file(const std::string& name, std::size_t most) {
   constexpr std::size_t part_bytes = 65536;
   // On the heap, because the stack may be a small fiber stack.
   const auto part = std::make_unique<char[]>(part_bytes);
-  while (made.problem.empty() && made.text.size() < most) {
-    const ssize_t n = ::read(*in, part.get(), std::min(part_bytes, most - made.text.size()));
+  while (made.problem.empty() && made.text.size() < max_bytes) {
+    const ssize_t n = ::read(*in, part.get(), std::min(part_bytes, max_bytes - made.text.size()));
     if (n == 0) break;
     if (n > 0)
       made.text.append(part.get(), static_cast<std::size_t>(n));

@@ -17,8 +17,8 @@ struct file_text {
   std::string problem;
 };
 
-/// Returns the first `most` bytes of a regular file. The open never blocks.
-file_text read_regular_file(const std::string& name, std::size_t most);
+/// Returns the first `max_bytes` bytes of a regular file. The open never blocks.
+file_text read_regular_file(const std::string& name, std::size_t max_bytes);
 
 /// Replaces the contents of a regular file and creates the file if necessary. The open never
 /// blocks. Returns the problem, or an empty string if all of `text` was written.

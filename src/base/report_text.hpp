@@ -20,7 +20,7 @@ constexpr std::string_view without_prefix(std::string_view text) noexcept {
 /// Whether `path` is a header of the library, as a compiler names it. The part before
 /// "include/tutti/" comes from the program's include path. Sources of the program may lie in such a
 /// folder too, but are no headers.
-constexpr bool is_own_header(std::string_view path) noexcept {
+constexpr bool is_library_header(std::string_view path) noexcept {
   if (!path.ends_with(".hpp")) return false;
   constexpr std::string_view folder = "tutti/", above = "include/";
   for (std::size_t at = path.find(folder); at != path.npos; at = path.find(folder, at + 1)) {
@@ -36,17 +36,17 @@ constexpr bool is_own_header(std::string_view path) noexcept {
 /// Formats a location as "sums.cpp:42", without folders. Returns an empty string if the location is
 /// unknown. The same holds in a header of the library, because the call was made there for the
 /// program.
-inline std::string place_text(const std::source_location& at) {
+inline std::string location_text(const std::source_location& at) {
   const std::string_view path = at.line() != 0 ? at.file_name() : "";
-  if (path.empty() || is_own_header(path)) return {};
+  if (path.empty() || is_library_header(path)) return {};
   return std::string(path.substr(path.find_last_of("/\\") + 1)) + ':' + std::to_string(at.line());
 }
 
-/// A value of the user, for a message. Cut after 200 characters and marked with "...".
-inline std::string echoed(std::string_view given) {
-  constexpr std::size_t longest = 200;
-  std::string text(given.substr(0, longest));
-  if (given.size() > longest) text += "...";
+/// A value of the user, for a message. Truncated after 200 characters and marked with "...".
+inline std::string echoed(std::string_view value) {
+  constexpr std::size_t max_length = 200;
+  std::string text(value.substr(0, max_length));
+  if (value.size() > max_length) text += "...";
   return text;
 }
 

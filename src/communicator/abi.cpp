@@ -34,11 +34,11 @@ void release_memory(communicator_impl& c, void* memory, std::size_t bytes) noexc
 communicator_handle duplicate(communicator_impl& c) { return c.groups().duplicate(); }
 communicator_handle with_graph(communicator_impl& c, std::span<const int> sources,
                                std::span<const int> destinations) {
-  return c.groups().with(
+  return c.groups().with_topology(
       {true, {sources.begin(), sources.end()}, {destinations.begin(), destinations.end()}, 0}, "graph");
 }
 communicator_handle between(communicator_impl& c, int first) {
-  return c.groups().with({false, {}, {}, first}, "between");
+  return c.groups().with_topology({false, {}, {}, first}, "between");
 }
 communicator_handle between_groups(communicator_impl& c, communicator_impl& local, int remote_leader) {
   return c.groups().between_groups(local.groups(), remote_leader);
@@ -51,7 +51,7 @@ communicator_handle split_bin(communicator_impl& c, int bins, int bin) {
 }
 communicator_handle split_to_shared_memory(communicator_impl& c) {
   endpoint& ep = c.state().ep();
-  return c.groups().split(ep.layout().node_of(ep.rank()), 0, "split_to_shared_memory");
+  return c.groups().split(ep.topology().node_of(ep.rank()), 0, "split_to_shared_memory");
 }
 communicator_handle range(communicator_impl& c, int first, int last, int stride) {
   return c.groups().range(first, last, stride);

@@ -11,20 +11,20 @@ namespace tutti::detail {
 [[gnu::always_inline]] inline void call_dispatcher::execute_ready(cached_call& r, const void* input,
                                                                   void* output) {
   ++next_id_;
-  guarded([&] { r.go(r.kept->ready, input, output, r.count); });
+  guarded([&] { r.go(r.stored->ready, input, output, r.count); });
 }
 
 // Inline, because the path to a native collective is short enough for a function call to matter.
 [[gnu::always_inline]] inline void call_dispatcher::dispatch(const call& c, cached_call& r) {
-  if (others_under_way()) [[unlikely]]
+  if (has_active_operations()) [[unlikely]]
     return execute_stored(c, r);
   switch (r.path) {
     case call_path::native:
       if (r.go != nullptr) return execute_ready(r, c.input, c.output);
-      r.site.run = next_id_of_call();
+      r.site.run = next_id_++;
       return guarded([&] { engine_->native(c, r.site); });
     case call_path::simple:
-      return guarded([&] { r.found->blocking->run_simple(*r.found->bound, c, next_id_of_call()); });
+      return guarded([&] { r.prepared->blocking->run_simple(*r.prepared->bound, c, next_id_of_call()); });
     case call_path::executor:
       return execute_stored(c, r);
   }
@@ -35,10 +35,10 @@ void call_dispatcher::execute_cached(const call& c, cached_call& r) { dispatch(c
 // --- a complete call
 
 [[gnu::always_inline]] inline void call_dispatcher::run_blocking(const call& c) {
-  if (!is_carried_here()) [[unlikely]]
-    state_.refuse_thread(name_of(c.what).data());
+  if (!is_current_rank()) [[unlikely]]
+    state_.refuse_thread(called(c));
   cached_call& r = cache_.entry(c.what);
-  if (!r.quick || !r.same_head(c) || !r.same_pointers(c.input, c.output, c.op.combine)) [[unlikely]]
+  if (!r.fast_path || !r.same_head(c) || !r.same_pointers(c.input, c.output, c.op.combine)) [[unlikely]]
     return run_uncached(c);
   if (c.count != r.count) [[unlikely]]
     return run_other_count(c, r);
@@ -46,7 +46,7 @@ void call_dispatcher::execute_cached(const call& c, cached_call& r) { dispatch(c
 }
 
 void call_dispatcher::run_other_count(const call& c, cached_call& r) {
-  if (!r.take_count(c.count)) [[unlikely]]
+  if (!r.try_set_count(c.count)) [[unlikely]]
     return run_uncached(c);
   dispatch(c, r);
 }
@@ -61,8 +61,8 @@ void call_dispatcher::run_uncached(const call& c) {
     dispatch(c, r);
   else
     run_new(c);
-  const auto took = std::chrono::steady_clock::now() - begin;
-  trace(c, *r.found, r.found->plan.get(), false, took);
+  const auto elapsed = std::chrono::steady_clock::now() - begin;
+  trace(c, *r.prepared, r.prepared->plan.get(), false, elapsed);
 }
 
 // --- a key, before there is a call
@@ -71,9 +71,9 @@ inline bool call_dispatcher::run_cached(std::uint64_t key, const void* input, vo
                                         combine_function combine) {
   cached_call& r = cache_.entry_of_key(key);
   if (key != r.key || combine != r.combine || input == nullptr || output == nullptr ||
-      (input == output) != r.one_buffer || !is_carried_here()) [[unlikely]]
+      (input == output) != r.one_buffer || !is_current_rank()) [[unlikely]]
     return false;
-  if (count == r.count && r.go != nullptr && !others_under_way()) [[likely]] {
+  if (count == r.count && r.go != nullptr && !has_active_operations()) [[likely]] {
     execute_ready(r, input, output);
     return true;
   }
@@ -81,8 +81,8 @@ inline bool call_dispatcher::run_cached(std::uint64_t key, const void* input, vo
 }
 
 bool call_dispatcher::run_rebuilt(cached_call& r, const void* input, void* output, std::size_t count) {
-  if (count != r.count && !r.take_count(count)) return false;
-  call& c = r.kept->made;
+  if (count != r.count && !r.try_set_count(count)) return false;
+  call& c = r.stored->full;
   c.input = input;
   c.output = output;
   c.count = r.count;
@@ -94,32 +94,32 @@ template <array_sides Sides>
 [[gnu::always_inline]] inline bool call_dispatcher::run_cached_with_counts(counted_call& c,
                                                                            std::uint64_t key) {
   cached_call& r = cache_.entry_of_key(key);
-  if (key != r.key || others_under_way() || !is_carried_here()) [[unlikely]]
+  if (key != r.key || has_active_operations() || !is_current_rank()) [[unlikely]]
     return run_cached_indirect(r, c, key);
   const cached_counts& last = *r.counted;
   if (c.input_length != last.input_length || c.output_length != last.output_length) [[unlikely]]
     return false;
   if (c.input != last.input || c.output != last.output) [[unlikely]]
     if (!r.same_pointers(c.input, c.output, nullptr)) return false;
-  if (!last.matches_near<Sides>(c)) [[unlikely]]
+  if (!last.matches_inline<Sides>(c)) [[unlikely]]
     return false;
   ++next_id_;
-  guarded([&] { last.ready.go_counted(last.ready, c); });
+  guarded([&] { last.ready.run_counted(last.ready, c); });
   return true;
 }
 
 bool call_dispatcher::run_cached_indirect(cached_call& r, counted_call& c, std::uint64_t key) {
-  if ((key != r.key && key != r.indirect_key) || !is_carried_here()) return false;
+  if ((key != r.key && key != r.indirect_key) || !is_current_rank()) return false;
   const cached_counts& last = *r.counted;
   if (c.input_length != last.input_length || c.output_length != last.output_length ||
       !r.same_pointers(c.input, c.output, nullptr) || !last.in.matches(c.in_counts, c.in_displs) ||
       !last.out.matches(c.out_counts, c.out_displs))
     return false;
   const bool dense_in = !has(key, given_arrays::in_displs), dense_out = !has(key, given_arrays::out_displs);
-  if (last.ready.go_counted == nullptr || others_under_way()) {
+  if (last.ready.run_counted == nullptr || has_active_operations()) {
     // Displacements that were left out are still those of dense blocks, and this rank's own length
     // is where it was.
-    call& full = r.kept->made;
+    call& full = r.stored->full;
     full.input = c.input;
     full.output = c.output;
     if (c.in_counts != nullptr) full.in_counts = full.in_counts.at(c.in_counts);
@@ -132,11 +132,11 @@ bool call_dispatcher::run_cached_indirect(cached_call& r, counted_call& c, std::
   if (dense_in) c.in_displs = last.in.dense.data();
   if (dense_out) c.out_displs = last.out.dense.data();
   ++next_id_;
-  guarded([&] { last.ready.go_counted(last.ready, c); });
+  guarded([&] { last.ready.run_counted(last.ready, c); });
   return true;
 }
 
-// --- tutti/detail/abi.hpp and repeat_call.hpp
+// --- tutti/detail/abi.hpp and call_key.hpp
 
 void run_call(communicator_impl& c, const call& what) { c.calls().run_blocking(what); }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The counts and displacements of the last call of a collective, as its caller had them in memory.
-// call_cache compares them with those of the next call (tutti/detail/repeat_call.hpp).
+// call_cache compares them with those of the next call (tutti/detail/call_key.hpp).
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,19 @@
 
 #include "transport/endpoint.hpp"
 #include "tutti/call.hpp"
-#include "tutti/detail/repeat_call.hpp"
+#include "tutti/detail/call_key.hpp"
 
 namespace tutti::detail {
 
 /// The numbers of one direction: of what is sent, or of what is received.
 struct cached_side {
-  static constexpr std::size_t max_near = 64;  // bytes that are compared inline
+  static constexpr std::size_t max_inline = 64;  // bytes that are compared inline
 
-  std::size_t whole = 0;  // bytes in words of 8; 0 if there are more than max_near
-  bool odd = false;       // 4 bytes more
-  std::byte counts[max_near], displs[max_near];
-  std::vector<std::byte> far_counts, far_displs;  // more bytes than max_near
-  std::vector<std::byte> dense;                   // displacements that the caller left out
+  std::size_t word_bytes = 0;  // bytes in words of 8; 0 if there are more than max_inline
+  bool half_word = false;      // 4 bytes more
+  std::byte counts[max_inline], displs[max_inline];
+  std::vector<std::byte> heap_counts, heap_displs;  // more bytes than max_inline
+  std::vector<std::byte> dense;                     // displacements that the caller left out
 
   /// Stores the numbers as int, or as std::size_t if `wide`. Returns false if one does not fit.
   /// `left_out`: the caller gave no displacements.
@@ -56,7 +56,7 @@ struct cached_counts {
   /// Compares inline a few numbers, which is faster than memcmp(). If both sides have numbers, they
   /// have the same number of bytes.
   template <array_sides Sides>
-  [[gnu::always_inline]] bool matches_near(const counted_call& c) const noexcept {
+  [[gnu::always_inline]] bool matches_inline(const counted_call& c) const noexcept {
     const auto differs = [&]<class Word>(Word, std::size_t at) -> Word {
       Word w = 0;
       if constexpr (Sides != array_sides::out) w = in.difference<Word>(c.in_counts, c.in_displs, at);
@@ -65,9 +65,9 @@ struct cached_counts {
     };
     const cached_side& side = Sides == array_sides::in ? in : out;
     std::size_t i = 0;
-    for (; i < side.whole; i += 8)
+    for (; i < side.word_bytes; i += 8)
       if (differs(std::uint64_t{}, i) != 0) return false;
-    return !side.odd || differs(std::uint32_t{}, i) == 0;
+    return !side.half_word || differs(std::uint32_t{}, i) == 0;
   }
 };
 

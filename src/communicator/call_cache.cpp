@@ -9,23 +9,23 @@ namespace tutti::detail {
 
 // --- one entry
 
-bool cached_call::take_count(std::uint64_t other) noexcept {
-  if (by_count == nullptr || other == 0) return false;
-  const count_interval& one = by_count->at(other);
-  if (one.found == nullptr) return false;
+bool cached_call::try_set_count(std::uint64_t other) noexcept {
+  if (intervals == nullptr || other == 0) return false;
+  const count_interval& one = intervals->at(other);
+  if (one.prepared == nullptr) return false;
   count = other;
   kernel = one.kernel;
-  take_path(one.path);
-  found = one.found;
-  algorithm = site.algorithm = one.found->name;
+  set_path(one.path);
+  prepared = one.prepared;
+  algorithm = site.algorithm = one.prepared->name;
   return true;
 }
 
 void cached_call::forget() noexcept {
   key = indirect_key = no_call_key;
-  quick = steady = false;
+  fast_path = repeatable = false;
   go = nullptr;
-  by_count = nullptr;
+  intervals = nullptr;
 }
 
 // --- all entries
@@ -48,15 +48,15 @@ void call_cache::forget_all() noexcept {
 
 bool call_cache::contains(const call& c) noexcept {
   cached_call& r = entry(c.what);
-  return r.steady && r.same_head(c) && r.same_pointers(c.input, c.output, c.op.combine) &&
-         (c.count == r.count || r.take_count(c.count));
+  return r.repeatable && r.same_head(c) && r.same_pointers(c.input, c.output, c.op.combine) &&
+         (c.count == r.count || r.try_set_count(c.count));
 }
 
 bool call_cache::repeats_head(const call& c) noexcept {
   const cached_call& r = entry(c.what);
   std::uint64_t head[4];
   write_head(c, head);
-  return r.found != nullptr && std::memcmp(r.head, head, sizeof head) == 0;
+  return r.prepared != nullptr && std::memcmp(r.head, head, sizeof head) == 0;
 }
 
 call_path call_cache::path_of(const prepared_call& p, std::uint64_t bytes, bool other_kernel) noexcept {
@@ -71,23 +71,25 @@ cached_call& call_cache::store(const call& c, prepared_call& p, mode how, combin
   write_head(c, r.head);
   r.count = c.count;
   r.pointers = cached_call::pointers_of(c.input, c.output, c.op.combine);
-  r.two = c.input != nullptr && c.output != nullptr && c.input != c.output;
-  r.steady = !is_vector_form(c.what) && !how.compared && c.algorithm == nullptr && c.composition == nullptr;
-  r.quick = r.steady && !how.traced;
+  r.two_buffers = c.input != nullptr && c.output != nullptr && c.input != c.output;
+  r.repeatable =
+      !is_vector_form(c.what) && !how.compared && c.algorithm == nullptr && c.composition == nullptr;
+  r.fast_path = r.repeatable && !how.traced;
   r.kernel = kernel;
-  r.found = &p;
+  r.prepared = &p;
   r.algorithm = p.name;
   r.site = {name_of(c.what).data(), p.name, "the other members", -1, -1, 0};
-  r.by_count = nullptr;
+  r.intervals = nullptr;
   r.key = r.indirect_key = no_call_key;
 
-  if (!r.kept) r.kept = std::make_unique<cached_call::repeated>();
-  r.kept->made = c;
-  r.kept->made.op.state = r.kept.get();  // an empty function object does not read it
-  r.kept->ready = engine != nullptr && p.is_native() && r.quick ? engine->make_ready(c) : ready_native{};
-  r.take_path(path_of(p, c.count * c.type.size, kernel != nullptr));
+  if (!r.stored) r.stored = std::make_unique<cached_call::stored_call>();
+  r.stored->full = c;
+  r.stored->full.op.state = r.stored.get();  // an empty function object does not read it
+  r.stored->ready =
+      engine != nullptr && p.is_native() && r.fast_path ? engine->make_ready(c) : ready_native{};
+  r.set_path(path_of(p, c.count * c.type.size, kernel != nullptr));
 
-  const bool has_key = r.quick && !how.inter && c.type.size <= max_keyed_element_bytes &&
+  const bool has_key = r.fast_path && !how.inter && c.type.size <= max_cached_element_bytes &&
                        c.label == nullptr && c.input != nullptr && c.output != nullptr;
   if (!has_key) return r;
   r.key = call_key(c.what, c.type, c.op.which, c.op.commutative, c.in_place) | root_bits_of_call_key(c.root);
@@ -109,7 +111,7 @@ count_intervals* call_cache::intervals_of(const call& c) noexcept {
 count_intervals& call_cache::add_intervals(const call& c, std::vector<std::uint64_t> bounds) {
   constexpr std::size_t max_heads = 256;  // a program may change its root with every call
   if (intervals_.size() == max_heads) {
-    for (cached_call& r : std::span(entries_, collective_names.size())) r.by_count = nullptr;
+    for (cached_call& r : std::span(entries_, collective_names.size())) r.intervals = nullptr;
     intervals_.clear();
   }
   std::sort(bounds.begin(), bounds.end());
@@ -122,14 +124,14 @@ count_intervals& call_cache::add_intervals(const call& c, std::vector<std::uint6
   return *intervals_.back();
 }
 
-void call_cache::use_intervals(cached_call& r, count_intervals& by_count, std::uint64_t element_bytes) {
-  r.by_count = &by_count;
-  count_interval& one = by_count.at(r.count);
-  one.found = r.found;
+void call_cache::use_intervals(cached_call& r, count_intervals& intervals, std::uint64_t element_bytes) {
+  r.intervals = &intervals;
+  count_interval& one = intervals.at(r.count);
+  one.prepared = r.prepared;
   one.kernel = r.kernel;
   // The last interval gets more bytes than any block has.
   const bool open = one.upper_bound >= PTRDIFF_MAX / element_bytes;
-  one.path = path_of(*r.found, open ? PTRDIFF_MAX : one.upper_bound * element_bytes, r.kernel != nullptr);
+  one.path = path_of(*r.prepared, open ? PTRDIFF_MAX : one.upper_bound * element_bytes, r.kernel != nullptr);
 }
 
 // --- calls with counts
@@ -146,12 +148,12 @@ void call_cache::store_counts(std::uint64_t key, const counted_call& c, const ca
   r.key = r.indirect_key = no_call_key;
   if (r.path == call_path::simple) r.path = call_path::executor;
   cached_counts& last = counts_of(key);
-  call& full = r.kept->made;
+  call& full = r.stored->full;
   full = with;
   // The caller's object that holds this rank's own length is about to go.
   if (c.in_counts == nullptr && made.in_counts.given()) full.in_counts = {&full.count, 1};
   if (c.out_counts == nullptr && made.out_counts.given()) full.out_counts = {&full.count, 1};
-  const bool wide = has(key, given_arrays::wide);
+  const bool wide = has(key, given_arrays::size_t_counts);
   const auto store = [&](cached_side& side, const void* counts, const counts_view& n, const counts_view& d,
                          given_arrays displs) {
     const counts_view none(static_cast<const int*>(nullptr), 0);
@@ -169,9 +171,10 @@ void call_cache::store_counts(std::uint64_t key, const counted_call& c, const ca
   const bool left_out = (c.in_counts != nullptr && !has(key, given_arrays::in_displs)) ||
                         (c.out_counts != nullptr && !has(key, given_arrays::out_displs));
   const bool exchanges = made.what == collective::alltoallv || made.what == collective::neighbor_alltoallv;
-  const bool differ = exchanges && (last.in.whole != last.out.whole || last.in.odd != last.out.odd);
-  const bool direct = !left_out && !differ && last.ready.go_counted != nullptr &&
-                      last.in.far_counts.empty() && last.out.far_counts.empty();
+  const bool differ =
+      exchanges && (last.in.word_bytes != last.out.word_bytes || last.in.half_word != last.out.half_word);
+  const bool direct = !left_out && !differ && last.ready.run_counted != nullptr &&
+                      last.in.heap_counts.empty() && last.out.heap_counts.empty();
   (direct ? r.key : r.indirect_key) = key;
 }
 

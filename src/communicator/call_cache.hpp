@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the last call of each collective on a communicator was found to need. Most programs repeat
-// their calls, and a repeated call is neither checked nor selected nor looked up again.
+// Stores what the last call of each collective on a communicator needs. Most programs repeat their
+// calls, and a repeated call is neither validated nor selected nor looked up again.
 // call_dispatcher, its only user, compares each call with its entry here.
 //
 // An entry matches a call in one of three ways:
-//   the key     call_key() of the call, before the full `call` is built (detail/repeat_call.hpp)
+//   the key     call_key() of the call, before the full `call` is built (detail/call_key.hpp)
 //   the head    the agreed fields of a `call` without its count, and which of its pointers are null
-//   an interval the same as the head, with another count: the decision trees of a communicator come
-//               down to a few intervals of counts, and each interval keeps what its calls need
+//   an interval the same as the head, with another count: the decision trees of a communicator are
+//               reduced to a few intervals of counts, and each interval stores what its calls need
 #pragma once
 
 #include <cstddef>
@@ -23,13 +23,13 @@
 #include "transport/endpoint.hpp"
 #include "transport/shm/wait_interface.hpp"
 #include "tutti/call.hpp"
-#include "tutti/detail/repeat_call.hpp"
+#include "tutti/detail/call_key.hpp"
 
 namespace tutti::detail {
 
 /// How a cached call is executed: by the executor, or on one of two shorter paths.
 enum class call_path : std::uint8_t {
-  executor,  ///< schedule_run::begin() and go_on(), or a composition
+  executor,  ///< schedule_run::begin() and advance(), or a composition
   native,    ///< the engine's own collective
   simple     ///< schedule_run::run_simple(): simple exchanges only
 };
@@ -37,7 +37,7 @@ enum class call_path : std::uint8_t {
 /// What the calls need whose counts lie in one interval.
 struct count_interval {
   std::uint64_t upper_bound;
-  prepared_call* found = nullptr;  // null: there was no such call yet
+  prepared_call* prepared = nullptr;  // null: there was no such call yet
   combine_function kernel = nullptr;
   call_path path = call_path::executor;
 };
@@ -63,8 +63,8 @@ inline void write_head(const call& c, std::uint64_t (&head)[4]) noexcept {
 /// The last call of one collective. The fields that every repeated call reads come first.
 struct alignas(64) cached_call {
   /// A `call` for a call that is repeated by its key. It holds the buffers of the one that runs.
-  struct repeated {
-    call made;
+  struct stored_call {
+    call full;
     ready_native ready;
   };
 
@@ -73,20 +73,20 @@ struct alignas(64) cached_call {
   bool one_buffer = false;                   // input and output are the same
   combine_function combine = nullptr;
   void (*go)(const ready_native&, const void*, void*, std::size_t) = nullptr;  // or null
-  std::unique_ptr<repeated> kept;                                              // from the first call on
+  std::unique_ptr<stored_call> stored;                                         // from the first call on
   std::unique_ptr<cached_counts> counted;                                      // if it has counts
   std::uint64_t head[4] = {};
   std::uint64_t count = 0;
   std::uint8_t pointers = 0;  // see pointers_of()
-  bool two = false;           // there are two buffers
-  bool steady = false;        // the next call may match: no vector form, not compared, no names
-  bool quick = false;         // the same, and not traced
+  bool two_buffers = false;   // there are two buffers
+  bool repeatable = false;    // the next call may match: no vector form, not compared, no names
+  bool fast_path = false;     // the same, and not traced
   call_path path = call_path::executor;
   combine_function kernel = nullptr;  // replaces the operator of the call
-  prepared_call* found = nullptr;
+  prepared_call* prepared = nullptr;
   const char* algorithm = "";
   shm::wait_site site;
-  count_intervals* by_count = nullptr;  // null: the trees do not decide
+  count_intervals* intervals = nullptr;  // null: the trees do not decide
 
   /// Which pointers there are, and whether the buffers are one.
   static std::uint8_t pointers_of(const void* input, const void* output, combine_function combine) noexcept {
@@ -96,7 +96,7 @@ struct alignas(64) cached_call {
   /// Two buffers are the most frequent case. The operator is then assumed to exist as before.
   [[gnu::always_inline]] bool same_pointers(const void* input, const void* output,
                                             combine_function combine_or_null) const noexcept {
-    if (two) [[likely]]
+    if (two_buffers) [[likely]]
       return input != nullptr && output != nullptr && input != output;
     return pointers == pointers_of(input, output, combine_or_null);
   }
@@ -117,11 +117,11 @@ struct alignas(64) cached_call {
   }
   /// Changes the entry to another count. Returns false, and changes nothing, if no call with a
   /// count of that interval was stored.
-  bool take_count(std::uint64_t other) noexcept;
+  bool try_set_count(std::uint64_t other) noexcept;
   /// Changes the entry to another path for its count.
-  void take_path(call_path how) noexcept {
+  void set_path(call_path how) noexcept {
     path = how;
-    go = how == call_path::native && count <= kept->ready.most ? kept->ready.go : nullptr;
+    go = how == call_path::native && count <= stored->ready.max_count ? stored->ready.run : nullptr;
   }
   void forget() noexcept;
 };
@@ -148,7 +148,7 @@ class call_cache {
   /// Whether the call may use what its entry holds, which is changed to the count of the call.
   [[gnu::noinline]] bool contains(const call& c) noexcept;
   /// Stores a valid call without counts and what it runs. `kernel` replaces its operator, or is
-  /// null. `engine` makes its collective ready; null: the engine is not asked.
+  /// null. `engine` makes its collective ready; null: the engine is not called.
   cached_call& store(const call& c, prepared_call& p, mode how, combine_function kernel, context* engine);
   /// Whether the call repeats the stored one but for its count.
   bool repeats_head(const call& c) noexcept;
@@ -158,7 +158,7 @@ class call_cache {
   /// Adds intervals for the head of `c` that end at the given counts, in any order.
   count_intervals& add_intervals(const call& c, std::vector<std::uint64_t> bounds);
   /// Stores what the entry holds in the interval of its count, and serves other counts from there.
-  static void use_intervals(cached_call& r, count_intervals& by_count, std::uint64_t element_bytes);
+  static void use_intervals(cached_call& r, count_intervals& intervals, std::uint64_t element_bytes);
 
   /// Storage for the counts of the call with this key.
   cached_counts& counts_of(std::uint64_t key);

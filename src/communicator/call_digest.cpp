@@ -54,7 +54,7 @@ void identify(const operation& op, call_digest& d) {
 call_digest empty_digest(const std::source_location& at) {
   call_digest d;
   std::memset(static_cast<void*>(&d), 0, sizeof d);  // padding too: digests are compared as bytes
-  copy_text(place_text(at), d.place);
+  copy_text(location_text(at), d.place);
   return d;
 }
 

@@ -4,6 +4,7 @@
 // bound, stored in the cache, executed. cached_calls.cpp has the paths of repeated calls.
 #include "communicator/call_dispatcher.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/compute/kernels.hpp"
@@ -16,7 +17,7 @@ namespace tutti::detail {
 
 void call_dispatcher::open_first() {
   state_.open();
-  engine_ = &state_.where();
+  engine_ = &state_.engine_context();
   cache_.open();
 }
 
@@ -52,11 +53,73 @@ void call_dispatcher::run_new(const call& c) {
 }
 
 void call_dispatcher::run_rejected(const call& c) {
-  call instead = c;
-  substitute_buffers room;
-  take_rejected(self_, state_, instead, mode::blocking, room);
-  serve(self_, instead);
-  room.diagnose();
+  call substitute = c;
+  substitute_buffers substitutes;
+  prepare_rejected(self_, state_, substitute, mode::blocking, substitutes);
+  serve(self_, substitute);
+  substitutes.diagnose();
+}
+
+namespace {
+
+// Calls `one` with each rank whose result depends on what this rank sends. Data goes to the other
+// group only, if there are two.
+template <class One>
+void each_receiver(const communicator_state& where, const call& c, const One& one) {
+  const int me = where.rank(), size = where.size(), first = where.graph().first_group;
+  const auto crosses = [&](int r) { return first == 0 || (r < first) != (me < first); };
+  const auto gets_nothing = [&](int r) {
+    if (!c.in_counts.given() || c.what == collective::allgatherv) return false;
+    const int block = first == 0 || r < first ? r : r - first;
+    return static_cast<std::size_t>(block) < c.in_counts.size() &&
+           c.in_counts[static_cast<std::size_t>(block)] == 0;
+  };
+  const auto all_from = [&](int begin) {
+    for (int r = begin; r < size; ++r)
+      if (r != me && crosses(r) && !gets_nothing(r)) one(r);
+  };
+  switch (c.what) {
+    case collective::barrier:
+      return;
+    case collective::bcast:
+    case collective::scatter:
+    case collective::scatterv:
+      if (me == c.root) all_from(0);
+      return;
+    case collective::gather:
+    case collective::gatherv:
+    case collective::reduce:
+      if (me != c.root && crosses(c.root)) one(c.root);
+      return;
+    case collective::scan:
+    case collective::exscan:
+      return all_from(me + 1);
+    default:
+      break;
+  }
+  if (!is_neighborly(c.what)) return all_from(0);
+  const std::vector<int>& neighbors = where.graph().destinations;
+  for (std::size_t i = 0; i < neighbors.size(); ++i) {
+    const bool first_edge = std::find(neighbors.begin(), neighbors.begin() + static_cast<std::ptrdiff_t>(i),
+                                      neighbors[i]) == neighbors.begin() + static_cast<std::ptrdiff_t>(i);
+    if (neighbors[i] != me && first_edge) one(neighbors[i]);
+  }
+}
+
+}  // namespace
+
+void call_dispatcher::announce_rejection(const call& c, bool zeros, const std::string& text) noexcept {
+  try {
+    open();
+    // A schedule may skip this id. A receiver tests whether it has begun a call with this id or a
+    // higher one.
+    const rejection what{engine_->id(), next_id_, state_.rank(), text};
+    rank_->rejections.reject(what.context, what.call);
+    if (!zeros || !state_.knows_all()) return;
+    each_receiver(state_, c, [&](int r) { state_.ep().send_rejection(state_.members().address(r), what); });
+  } catch (...) {
+    // There is no memory. The other ranks continue with zeros.
+  }
 }
 
 void call_dispatcher::run_control(const call& c) {
@@ -79,18 +142,18 @@ void call_dispatcher::store_in_cache(const call& c, prepared_call& p) {
   // The intervals are found when a second count comes: most communicators of short life see one
   // only.
   const bool counts_differ = cache_.repeats_head(c);
-  cached_call& r =
-      cache_.store(c, p, {rank_->set.check, rank_->trace != nullptr, state_.inter()}, kernel_for(c), engine_);
-  if (!r.steady || !rank_->by->trees || c.count == 0) return;
-  count_intervals* by_count = cache_.intervals_of(c);
-  if (by_count == nullptr && counts_differ) by_count = &cache_.add_intervals(c, count_bounds(state_, c));
-  if (by_count != nullptr) call_cache::use_intervals(r, *by_count, c.type.size);
+  cached_call& r = cache_.store(c, p, {rank_->config.check, rank_->trace != nullptr, state_.inter()},
+                                kernel_for(c), engine_);
+  if (!r.repeatable || !rank_->by->trees || c.count == 0) return;
+  count_intervals* intervals = cache_.intervals_of(c);
+  if (intervals == nullptr && counts_differ) intervals = &cache_.add_intervals(c, count_bounds(state_, c));
+  if (intervals != nullptr) call_cache::use_intervals(r, *intervals, c.type.size);
 }
 
 void call_dispatcher::cache_counts(std::uint64_t key, const counted_call& c, const call& made) {
   cached_call& r = cache_.entry_of_key(key);
   r.key = r.indirect_key = no_call_key;
-  if (checked_mode_.is_on() || rank_->trace || r.found == nullptr || r.found->is_composed()) return;
+  if (checked_mode_.is_on() || rank_->trace || r.prepared == nullptr || r.prepared->is_composed()) return;
   cached_counts& last = cache_.counts_of(key);
   cache_.store_counts(key, c, made, with_displacements(state_, made, last.dense_in, last.dense_out), engine_);
 }
@@ -122,15 +185,15 @@ call with_displacements(const communicator_state& where, const call& c, std::vec
 
 void call_dispatcher::execute(const call& c, prepared_call& p) {
   // Only this rank knows whether something else is under way. So it must not choose between two
-  // forms of the engine's collective that do not meet (endpoint::progresses_inside()). A
+  // forms of the engine's collective that do not meet (endpoint::progresses_in_waits()). A
   // composition may contain one.
   const auto run_to_end = [&]<class Run>(Run& r) {
     guarded([&] {
-      if (!others_under_way()) [[likely]]
-        r.go_on(true);
-      else if (p.chosen.pure == nullptr && state_.ep().progresses_inside())
-        state_.ep().wait_inside(
-            *rank_, [](void* run) { static_cast<Run*>(run)->go_on(true); }, &r);
+      if (!has_active_operations()) [[likely]]
+        r.advance(true);
+      else if (p.chosen.pure == nullptr && state_.ep().progresses_in_waits())
+        state_.ep().wait_with_progress(
+            *rank_, [](void* run) { static_cast<Run*>(run)->advance(true); }, &r);
       else
         rank_->finish(r);
     });
@@ -145,21 +208,21 @@ void call_dispatcher::execute(const call& c, prepared_call& p) {
 }
 
 void call_dispatcher::execute_stored(const call& c, cached_call& r) {
-  if (r.kernel == nullptr) return execute(c, *r.found);
+  if (r.kernel == nullptr) return execute(c, *r.prepared);
   call faster = c;
   faster.op.combine = r.kernel;
-  execute(faster, *r.found);
+  execute(faster, *r.prepared);
 }
 
 // --- the trace (TUTTI_TRACE)
 
 void call_dispatcher::trace(const call& c, const prepared_call& p, const bound_composition* plan,
-                            bool nonblocking, std::chrono::nanoseconds took) {
+                            bool nonblocking, std::chrono::nanoseconds elapsed) {
   call_kind kind =
       kind_of(c, p.composed, p.chosen, engine_->id(), state_.rank(), state_.size(), state_.inter());
   kind.nonblocking = nonblocking;
-  rank_->trace->add(kind, bytes_of(c, state_.send_block_count(c.what)), took);
-  if (plan != nullptr && !plan->inside.empty()) rank_->trace->consists_of(kind, plan->inside);
+  rank_->trace->add(kind, bytes_of(c, state_.send_block_count(c.what)), elapsed);
+  if (plan != nullptr && !plan->inner_calls.empty()) rank_->trace->set_inner_calls(kind, plan->inner_calls);
 }
 
 }  // namespace tutti::detail

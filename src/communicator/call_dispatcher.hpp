@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The collectives of one communicator on one rank: executes a call, begins it, or prepares it. The
-// functions of tutti/detail/abi.hpp and repeat_call.hpp are its callers.
+// functions of tutti/detail/abi.hpp and call_key.hpp are its callers.
 //
 // Which call takes which path, the shortest first:
 //
@@ -26,6 +26,8 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "communicator/call_cache.hpp"
@@ -34,7 +36,7 @@
 #include "communicator/control_calls.hpp"
 #include "communicator/schedule_store.hpp"
 #include "tutti/detail/abi.hpp"
-#include "tutti/detail/repeat_call.hpp"
+#include "tutti/detail/call_key.hpp"
 #include "tutti/detail/substitute_buffers.hpp"
 
 namespace tutti::detail {
@@ -50,8 +52,9 @@ class call_dispatcher final : public control_calls {
   call_dispatcher(const call_dispatcher&) = delete;
   call_dispatcher& operator=(const call_dispatcher&) = delete;
 
-  // --- blocking calls. The first three are inline in cached_calls.cpp, which has the functions of
-  // the ABI that call them.
+  // --- blocking calls
+  // The first three are inline in cached_calls.cpp, which has the functions of the ABI that call
+  // them.
   void run_blocking(const call& c);
   /// These return false, and do nothing, if the call does not repeat the last one of its
   /// collective.
@@ -62,6 +65,17 @@ class call_dispatcher final : public control_calls {
   /// Stores a call with counts that has run, for run_cached_with_counts().
   void cache_counts(std::uint64_t key, const counted_call& c, const call& made);
   void run_control(const call& c) override;
+  /// This rank is about to make a call whose arguments it has rejected with the error `text`. Its
+  /// buffers are substitutes. If it sends `zeros`, the ranks that receive them get a rejection.
+  void announce_rejection(const call& c, bool zeros, const std::string& text) noexcept;
+  /// The same for the plan that is made next: each start announces it.
+  void announce_at_starts(const call& c, bool zeros, std::string text) {
+    next_plan_.emplace(planned_rejection{c, zeros, std::move(text)});
+  }
+  /// Whether this rank has begun the call with this id.
+  bool has_begun(std::uint32_t id) const noexcept { return static_cast<std::int32_t>(next_id_ - id) > 0; }
+  /// Null if the engine's part is not open.
+  const context* engine() const noexcept { return engine_; }
   /// Validates a call that is executed elsewhere, and compares it in checked mode.
   void check(const call& c);
 
@@ -72,7 +86,7 @@ class call_dispatcher final : public control_calls {
   // --- for repeated_allreduce
   /// Whether the last call of this collective may be repeated by the engine's own collective.
   bool repeats_native(collective what) const noexcept {
-    return cache_.entry(what).quick && cache_.entry(what).path == call_path::native;
+    return cache_.entry(what).fast_path && cache_.entry(what).path == call_path::native;
   }
   std::optional<shm::line_exchange> lines() { return engine_->lines(); }
   /// Calls `step` with the id of the next call, in place of a call of the engine's collective.
@@ -102,8 +116,8 @@ class call_dispatcher final : public control_calls {
       ++next_id_;
     return next_id_++;
   }
-  bool others_under_way() const noexcept { return !rank_->active.empty(); }
-  bool is_carried_here() const noexcept {
+  bool has_active_operations() const noexcept { return !rank_->active.empty(); }
+  bool is_current_rank() const noexcept {
     return rank_->running_thread.load(std::memory_order_relaxed) == shm::current_rank;
   }
   // As communicator_state::guarded(), with one register less.
@@ -112,11 +126,11 @@ class call_dispatcher final : public control_calls {
     try {
       return step();
     } catch (...) {
-      give_up();
+      fail_job();
       throw;
     }
   }
-  void give_up() noexcept { state_.give_up(); }
+  void fail_job() noexcept { state_.fail_job(); }
 
   // --- repeated calls (cached_calls.cpp)
   void dispatch(const call& c, cached_call& r);
@@ -140,7 +154,7 @@ class call_dispatcher final : public control_calls {
   prepared_call& find_for_operation(call& c, bool is_cached);
   void execute(const call& c, prepared_call& p);
   void trace(const call& c, const prepared_call& p, const bound_composition* plan, bool nonblocking,
-             std::chrono::nanoseconds took);
+             std::chrono::nanoseconds elapsed);
 
   // --- under way (collective_operation.cpp)
   pending_call make_rejected(const call& c, bool started);
@@ -156,6 +170,12 @@ class call_dispatcher final : public control_calls {
   communicator_state& state_;
   checked_mode& checked_mode_;
   schedule_store store_;
+  struct planned_rejection {
+    call made;
+    bool zeros;
+    std::string text;
+  };
+  std::optional<planned_rejection> next_plan_;
   std::vector<std::size_t> in_displs_, out_displs_;  // of the current blocking call
   static constexpr std::size_t max_idle = 64;
   std::vector<operation*> idle_;  // complete operations, for the next ones
@@ -167,9 +187,9 @@ call with_displacements(const communicator_state& where, const call& c, std::vec
                         std::vector<std::size_t>& out);
 
 /// Changes `c`, which validate() rejects with the current exception, into a call that serves the
-/// other ranks with substitute buffers. Throws if it cannot (substitute_buffers::take()).
-void take_rejected(communicator_impl& self, const communicator_state& where, call& c, mode how,
-                   substitute_buffers& into);
+/// other ranks with substitute buffers. Throws if it cannot (substitute_buffers::prepare()).
+void prepare_rejected(communicator_impl& self, const communicator_state& where, call& c, mode how,
+                      substitute_buffers& into);
 
 /// The loop of the library that is faster for this call than its own operator; else null.
 combine_function kernel_for(const call& c) noexcept;

@@ -11,21 +11,21 @@
 namespace tutti::detail {
 
 native_offer offers_native(const communicator_state& where, const agreed_signature& s) noexcept {
-  return !s.inter && where.knows_all() ? where.where().offers(s) : native_offer::none;
+  return !s.inter && where.knows_all() ? where.engine_context().offers(s) : native_offer::none;
 }
 
 selection_context selection_context_of(const communicator_state& where, const agreed_signature& s) {
   selection_context all{.call = s, .shared_memory = where.ep().node() != nullptr};
   all.offer(offers_native(where, s));
-  all.lie_on(where.nodes());
+  all.set_topology(where.nodes());
   all.whole_job = where.size() == where.ep().size();
-  all.reaches = where.members().knows();
-  all.engine = where.of_rank().engine_conditions;
+  all.reaches = where.members().known_members();
+  all.engine = where.this_rank().engine_conditions;
   return all;
 }
 
 resolution select(const communicator_state& where, const call& c, const agreed_signature& s) {
-  resolution r = resolve(*where.of_rank().by, selection_context_of(where, s), {c.algorithm, c.composition},
+  resolution r = resolve(*where.this_rank().by, selection_context_of(where, s), {c.algorithm, c.composition},
                          where.rank());
   count_overrides(where, c.what, r, s.inter);
   if (!r.served)
@@ -37,18 +37,18 @@ resolution select(const communicator_state& where, const call& c, const agreed_s
 namespace {
 
 // A name that cannot serve this call: TUTTI_COLL_FALLBACK decides what follows.
-void fall_back(const communicator_state& where, collective what, const resolution::unfit& u) {
-  rank_state& rank = where.of_rank();
+void fall_back(const communicator_state& where, collective what, const resolution::rejected_name& u) {
+  rank_state& rank = where.this_rank();
   auto& use = rank.use_of(what, u.what);
   ++use.unfit;
   const std::string parameter = u.given_by == chosen_by::environment   ? override_variable(what, u.what)
                                 : u.what == override_kind::composition ? "composition"
                                                                        : "algorithm";
   const std::string problem = "\"" + echoed(u.name) + "\" does not serve this call: " + u.reason;
-  if (rank.set.when_unfit == fallback::error)
+  if (rank.config.when_unfit == fallback::error)
     where.refuse(name_of(what).data(), parameter.c_str(), problem,
                  "name another (see tutti list), or set TUTTI_COLL_FALLBACK=warn");
-  if (rank.set.when_unfit == fallback::warn && where.rank() == 0 && !use.reported) {
+  if (rank.config.when_unfit == fallback::warn && where.rank() == 0 && !use.reported) {
     use.reported = true;
     std::fprintf(stderr,
                  "tutti: %s: %s %s; another one is used (TUTTI_COLL_FALLBACK=error makes this an error)\n",
@@ -59,11 +59,11 @@ void fall_back(const communicator_state& where, collective what, const resolutio
 }  // namespace
 
 void count_overrides(const communicator_state& where, collective what, const resolution& r, bool inter) {
-  rank_state& rank = where.of_rank();
-  if (r.obeyed_algorithm)
+  rank_state& rank = where.this_rank();
+  if (r.used_forced_algorithm)
     ++rank.use_of(what, inter ? override_kind::inter_algorithm : override_kind::algorithm).obeyed;
-  if (r.obeyed_composition) ++rank.use_of(what, override_kind::composition).obeyed;
-  for (const resolution::unfit& u : r.unfits) fall_back(where, what, u);
+  if (r.used_forced_composition) ++rank.use_of(what, override_kind::composition).obeyed;
+  for (const resolution::rejected_name& u : r.rejected_names) fall_back(where, what, u);
 }
 
 std::vector<std::uint64_t> count_bounds(const communicator_state& where, const call& c) {
@@ -82,7 +82,7 @@ std::vector<std::uint64_t> count_bounds(const communicator_state& where, const c
   const selection_context here = selection_context_of(where, sample);
   for (const tree_half half : {tree_half::composition, tree_half::pure})
     for (const flat_step& s :
-         flat_tree(*where.of_rank().by->trees, here, half, native, native_bounds).steps())
+         flat_tree(*where.this_rank().by->trees, here, half, native, native_bounds).steps())
       bounds.push_back(s.upper_bound_of_count);
   const std::uint64_t element = c.type.size;
   if (combines(c.what)) bounds.push_back((min_kernel_bytes - 1) / element);

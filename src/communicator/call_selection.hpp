@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Selection for the calls of one communicator: what the decision trees may read of a call here, and
-// what the overrides of the environment did. schedule_store and count_bounds() ask for it.
+// Selection for the calls of one communicator: what the decision trees may read of a call, and what
+// the overrides of the environment did. schedule_store and count_bounds() use it.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ selection_context selection_context_of(const communicator_state& where, const ag
 resolution select(const communicator_state& where, const call& c, const agreed_signature& s);
 
 /// Counts the overrides that `r` obeyed, and reports those that cannot serve the call, as
-/// TUTTI_COLL_FALLBACK says. Throws usage_error if that is "error".
+/// TUTTI_COLL_FALLBACK specifies. Throws usage_error if that is "error".
 void count_overrides(const communicator_state& where, collective what, const resolution& r, bool inter);
 
 /// The counts at which the path of a call may change, if only its count does. Each is the largest

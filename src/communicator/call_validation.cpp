@@ -21,7 +21,7 @@ const char* result_name(const call& c) noexcept {
 }
 
 // Between two groups: this rank is in the group of the root, where only the root takes part.
-bool beside_root(const communicator_state& where, const call& c) noexcept {
+bool in_root_group(const communicator_state& where, const call& c) noexcept {
   return where.inter() && is_rooted(c.what) &&
          (where.rank() < where.graph().first_group) == (c.root < where.graph().first_group);
 }
@@ -76,7 +76,7 @@ void refuse_overlap(const communicator_state& where, const call& c, const counts
 }
 
 // Edges of a rank to itself are copied in order, so this rank knows both ends.
-void validate_own_edges(const communicator_state& where, const call& c) {
+void validate_self_edges(const communicator_state& where, const call& c) {
   std::size_t to = 0;
   for (std::size_t from = 0; from < where.graph().sources.size(); ++from) {
     if (where.graph().sources[from] != where.rank()) continue;
@@ -94,7 +94,7 @@ void validate_own_edges(const communicator_state& where, const call& c) {
 
 // The counts and displacements of one direction of a vector form, with the names of their
 // parameters.
-struct many_blocks {
+struct block_arguments {
   counts_view counts, displs;
   const char *counts_name, *displs_name;
   const void* data;
@@ -103,7 +103,7 @@ struct many_blocks {
   const layout* types;
 };
 
-void validate_blocks(const communicator_state& where, const call& c, const many_blocks& m) {
+void validate_blocks(const communicator_state& where, const call& c, const block_arguments& m) {
   const auto refuse = [&](const char* parameter, const std::string& problem, const char* remedy) {
     where.refuse(called(c), parameter, problem, remedy);
   };
@@ -147,68 +147,69 @@ bool is_all_to_all(collective what) noexcept {
 }
 
 // The counts of the block that a rank sends to itself must be equal on both sides.
-void validate_own_block(const communicator_state& where, const call& c) {
-  const auto own = static_cast<std::size_t>(where.rank());
+void validate_self_block(const communicator_state& where, const call& c) {
+  const auto me = static_cast<std::size_t>(where.rank());
   const bool at_root = where.rank() == c.root;
   if (c.in_place) return;
   if ((c.what == collective::allgatherv || (c.what == collective::gatherv && at_root)) &&
-      c.count != c.out_counts[own])
+      c.count != c.out_counts[me])
     where.refuse(
         called(c), "recv_counts",
-        "is " + std::to_string(c.out_counts[own]) + " for this rank, which sends " + std::to_string(c.count),
+        "is " + std::to_string(c.out_counts[me]) + " for this rank, which sends " + std::to_string(c.count),
         "set this rank's entry to the number of elements in send_buf");
-  if (c.what == collective::scatterv && at_root && c.count != c.in_counts[own])
+  if (c.what == collective::scatterv && at_root && c.count != c.in_counts[me])
     where.refuse(called(c), "recv_count",
                  "is " + std::to_string(c.count) + ", but send_counts has " +
-                     std::to_string(c.in_counts[own]) + " for this rank",
+                     std::to_string(c.in_counts[me]) + " for this rank",
                  "pass equal counts");
   if (!is_all_to_all(c.what)) return;
-  const std::size_t gives = c.in_counts[own] * (c.in_types != nullptr ? c.in_types[own].size() : 1);
-  const std::size_t takes = c.out_counts[own] * (c.out_types != nullptr ? c.out_types[own].size() : 1);
-  if (gives != takes)
+  const std::size_t sent = c.in_counts[me] * (c.in_types != nullptr ? c.in_types[me].size() : 1);
+  const std::size_t received = c.out_counts[me] * (c.out_types != nullptr ? c.out_types[me].size() : 1);
+  if (sent != received)
     where.refuse(called(c), "recv_counts",
-                 "is " + std::to_string(takes) + (c.what == collective::alltoallw ? " bytes" : "") +
-                     " from this rank to itself, but send_counts has " + std::to_string(gives),
+                 "is " + std::to_string(received) + (c.what == collective::alltoallw ? " bytes" : "") +
+                     " from this rank to itself, but send_counts has " + std::to_string(sent),
                  "pass equal counts for this rank's own block");
 }
 
 void validate_vectors(const communicator_state& where, const call& c) {
-  const auto gives = static_cast<std::size_t>(where.send_block_count(c.what)),
-             takes = static_cast<std::size_t>(where.recv_block_count(c.what));
+  const auto send_blocks = static_cast<std::size_t>(where.send_block_count(c.what)),
+             recv_blocks = static_cast<std::size_t>(where.recv_block_count(c.what));
   const bool at_root = where.rank() == c.root;
   const bool reads_many =
       (c.what == collective::scatterv && at_root) || (is_all_to_all(c.what) && !c.in_place);
   const bool writes_many = (c.what == collective::gatherv && at_root) || c.what == collective::allgatherv ||
                            c.what == collective::neighbor_allgatherv || is_all_to_all(c.what);
   if (reads_many)
-    validate_blocks(
-        where, c,
-        {c.in_counts, c.in_displs, "send_counts", "send_displs", c.input, "send_buf", gives, c.in_types});
+    validate_blocks(where, c,
+                    {c.in_counts, c.in_displs, "send_counts", "send_displs", c.input, "send_buf", send_blocks,
+                     c.in_types});
   if (writes_many) {
-    validate_blocks(
-        where, c,
-        {c.out_counts, c.out_displs, "recv_counts", "recv_displs", c.output, "recv_buf", takes, c.out_types});
+    validate_blocks(where, c,
+                    {c.out_counts, c.out_displs, "recv_counts", "recv_displs", c.output, "recv_buf",
+                     recv_blocks, c.out_types});
     if (c.out_displs.given()) refuse_overlap(where, c, c.out_counts, c.out_displs);
   }
   // The single block of a vector form.
-  const bool away = !beside_root(where, c);
-  const bool gives_one = c.what == collective::gatherv
-                             ? away && (!where.inter() || !at_root)
+  const bool outside_root_group = !in_root_group(where, c);
+  const bool sends_one = c.what == collective::gatherv
+                             ? outside_root_group && (!where.inter() || !at_root)
                              : c.what == collective::allgatherv || c.what == collective::neighbor_allgatherv;
-  const bool takes_one = c.what == collective::scatterv ? away : c.what == collective::reduce_scatter;
+  const bool receives_one =
+      c.what == collective::scatterv ? outside_root_group : c.what == collective::reduce_scatter;
   const auto refuse_null = [&](const char* which, std::size_t count) {
     where.refuse(called(c), which, "is null, with a count of " + std::to_string(count),
                  "pass a buffer of that many elements");
   };
-  if (gives_one && !(c.in_place && (at_root || c.what != collective::gatherv)) && c.count > 0 &&
+  if (sends_one && !(c.in_place && (at_root || c.what != collective::gatherv)) && c.count > 0 &&
       c.input == nullptr)
     refuse_null(operand_name(c), c.count);
-  const std::size_t takes_count =
+  const std::size_t recv_count =
       c.what == collective::reduce_scatter && c.out_counts.given() && !where.inter()
           ? c.out_counts[static_cast<std::size_t>(where.rank())]
           : c.count;
-  if (takes_one && !c.in_place && takes_count > 0 && c.output == nullptr)
-    refuse_null(result_name(c), takes_count);
+  if (receives_one && !c.in_place && recv_count > 0 && c.output == nullptr)
+    refuse_null(result_name(c), recv_count);
   if (c.what == collective::reduce_scatter)
     validate_blocks(where, c,
                     {c.out_counts,
@@ -217,12 +218,12 @@ void validate_vectors(const communicator_state& where, const call& c) {
                      "",
                      c.in_place ? c.output : c.input,
                      c.in_place ? "send_recv_buf" : "send_buf",
-                     gives,
+                     send_blocks,
                      nullptr});
   if (is_neighborly(c.what))
-    validate_own_edges(where, c);
+    validate_self_edges(where, c);
   else if (!where.inter())
-    validate_own_block(where, c);
+    validate_self_block(where, c);
 }
 
 }  // namespace
@@ -259,14 +260,14 @@ void validate(const communicator_state& where, const call& c) {
       bytes > static_cast<std::size_t>(PTRDIFF_MAX))
     where.refuse(name, "count", std::to_string(c.count) + " elements exceed the address space",
                  "send fewer elements");
-  const bool at_root = where.rank() == c.root, away = !beside_root(where, c);
-  const bool reads =
-      !c.in_place && (c.what == collective::bcast || c.what == collective::scatter ? at_root : away);
-  const bool writes = c.what == collective::bcast                                    ? !at_root && away
+  const bool at_root = where.rank() == c.root, outside_root_group = !in_root_group(where, c);
+  const bool root_sends = c.what == collective::bcast || c.what == collective::scatter;
+  const bool reads = !c.in_place && (root_sends ? at_root : outside_root_group);
+  const bool writes = c.what == collective::bcast ? !at_root && outside_root_group
                       : c.what == collective::gather || c.what == collective::reduce ? at_root
                       : c.what == collective::exscan                                 ? where.rank() != 0
-                      : c.what == collective::scatter                                ? !c.in_place && away
-                                                                                     : true;
+                      : c.what == collective::scatter ? !c.in_place && outside_root_group
+                                                      : true;
   if (reads && c.input == nullptr)
     where.refuse(name, operand_name(c), "is null, with a count of " + std::to_string(c.count),
                  "pass a buffer of that many elements");

@@ -27,7 +27,7 @@ void checked_mode::report_refusal(const call& c, const char* why) {
 
 void checked_mode::compare(const char* operation, const call_digest& mine, const char* refusal) {
   std::vector<call_digest> all(static_cast<std::size_t>(where_.size()));
-  by_.exchange(collective::allgather, &mine, all.data(), sizeof mine, operation);
+  control_.exchange(collective::allgather, &mine, all.data(), sizeof mine, operation);
   for (std::size_t r = 0; r < all.size(); ++r)
     if (all[r].refused != 0) return exchange_refusals(operation, static_cast<int>(r), refusal);
   for (std::size_t r = 0; r < all.size(); ++r) {
@@ -39,7 +39,7 @@ void checked_mode::compare(const char* operation, const call_digest& mine, const
   }
 }
 
-// All ranks come here if one of them rejects its arguments. Each that does has an error of its own.
+// All ranks call this if one of them rejects its arguments. Each rejecting rank has its own error.
 void checked_mode::exchange_refusals(const char* operation, int who, const char* refusal) {
   using text = std::array<char, 1024>;
   text mine{};
@@ -48,7 +48,7 @@ void checked_mode::exchange_refusals(const char* operation, int who, const char*
     std::copy_n(why.begin(), std::min(why.size(), mine.size() - 1), mine.begin());
   }
   std::vector<text> all(static_cast<std::size_t>(where_.size()));
-  by_.exchange(collective::allgather, mine.data(), all.data(), sizeof mine, operation);
+  control_.exchange(collective::allgather, mine.data(), all.data(), sizeof mine, operation);
   if (refusal != nullptr) return;
   throw peer_error(
       operation, where_.rank(), "",
@@ -77,33 +77,33 @@ void checked_mode::compare_counts(const char* operation, const call& c) {
     if (sends == expects || mine.found != 0) return;
     mine = {1, static_cast<std::int32_t>(from), static_cast<std::int32_t>(to), sends, expects};
   };
-  const std::uint64_t own = c.count;
+  const std::uint64_t local_count = c.count;
   switch (c.what) {
     case collective::gatherv:
-      by_.exchange(collective::allgather, &own, sent.data(), sizeof own, operation);
+      control_.exchange(collective::allgather, &local_count, sent.data(), sizeof local_count, operation);
       if (!at_root) break;
       for (std::size_t r = 0; r < p; ++r)
         if (!(c.in_place && r == me)) compare(r, sent[r], me, c.out_counts[r]);
       break;
     case collective::allgatherv:
-      if (!c.in_place) compare(me, own, me, c.out_counts[me]);
+      if (!c.in_place) compare(me, local_count, me, c.out_counts[me]);
       break;
     case collective::scatterv:  // each rank sends what it expects
-      by_.exchange(collective::allgather, &own, sent.data(), sizeof own, operation);
+      control_.exchange(collective::allgather, &local_count, sent.data(), sizeof local_count, operation);
       if (!at_root) break;
       for (std::size_t r = 0; r < p; ++r)
         if (!(c.in_place && r == me)) compare(me, c.in_counts[r], r, sent[r]);
       break;
     case collective::alltoallv:
       for (std::size_t r = 0; r < p; ++r) announced[r] = c.in_place ? c.out_counts[r] : c.in_counts[r];
-      by_.exchange(collective::alltoall, announced.data(), sent.data(), sizeof own, operation);
+      control_.exchange(collective::alltoall, announced.data(), sent.data(), sizeof local_count, operation);
       for (std::size_t r = 0; r < p; ++r) compare(r, sent[r], me, c.out_counts[r]);
       break;
     default:
       return;
   }
   std::vector<difference> all(p);
-  by_.exchange(collective::allgather, &mine, all.data(), sizeof mine, operation);
+  control_.exchange(collective::allgather, &mine, all.data(), sizeof mine, operation);
   for (const difference& d : all)
     if (d.found != 0)
       throw mismatch_error(operation, where_.rank(), "recv_counts",
@@ -115,14 +115,14 @@ void checked_mode::compare_counts(const char* operation, const call& c) {
 
 void checked_mode::compare_edges(const topology& graph) {
   const auto p = static_cast<std::size_t>(where_.size());
-  std::vector<std::uint64_t> to(p), from(p), named(p);
+  std::vector<std::uint64_t> to(p), from(p), listed(p);
   for (const int r : graph.destinations) ++to[static_cast<std::size_t>(r)];
   for (const int r : graph.sources) ++from[static_cast<std::size_t>(r)];
-  by_.exchange(collective::alltoall, to.data(), named.data(), sizeof to[0], "graph");
+  control_.exchange(collective::alltoall, to.data(), listed.data(), sizeof to[0], "graph");
   for (std::size_t r = 0; r < p; ++r)
-    if (named[r] != from[r])
+    if (listed[r] != from[r])
       throw mismatch_error("graph", where_.rank(), "sources",
-                           "rank " + std::to_string(r) + " lists this rank " + std::to_string(named[r]) +
+                           "rank " + std::to_string(r) + " lists this rank " + std::to_string(listed[r]) +
                                " times as a destination, but this rank lists it " + std::to_string(from[r]) +
                                " times as a source",
                            "pass every edge on both of its ranks", where_.place());

@@ -16,12 +16,13 @@ namespace tutti::detail {
 
 class checked_mode {
  public:
-  checked_mode(const communicator_state& where, control_calls& by) noexcept : where_(where), by_(by) {}
+  checked_mode(const communicator_state& where, control_calls& control) noexcept
+      : where_(where), control_(control) {}
   checked_mode(const checked_mode&) = delete;
   checked_mode& operator=(const checked_mode&) = delete;
 
   /// Whether this job runs in checked mode.
-  bool is_on() const noexcept { return where_.of_rank().set.check; }
+  bool is_on() const noexcept { return where_.this_rank().config.check; }
 
   /// Collective. Throws mismatch_error on all ranks if the calls differ, and peer_error if another
   /// rank rejects its arguments. Costs an allgather of a digest, and for vector forms one or two of
@@ -41,11 +42,11 @@ class checked_mode {
   void compare_counts(const char* operation, const call& c);
 
   const communicator_state& where_;
-  control_calls& by_;
+  control_calls& control_;
 };
 
 /// Collective, at the start of a job. Throws mismatch_error if ranks have other decision trees or
 /// overrides, since they would select different algorithms.
-void compare_settings(const communicator_state& where, control_calls& by);
+void compare_settings(const communicator_state& where, control_calls& control);
 
 }  // namespace tutti::detail

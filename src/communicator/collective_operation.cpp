@@ -3,6 +3,7 @@
 // Nonblocking and persistent calls. While one is under way, every wait of this rank progresses it.
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "communicator/call_dispatcher.hpp"
@@ -15,7 +16,7 @@
 namespace tutti::detail {
 
 /// A nonblocking or persistent operation: its own run, and copies of the arrays that the caller may
-/// free. When it is complete it is kept for the next call, with the memory of its run.
+/// free. When it is complete, the next call reuses it and the memory of its run.
 class call_dispatcher::operation final : public pending {
  public:
   explicit operation(call_dispatcher& where) : where_(where), state_(where.state_) {
@@ -28,19 +29,19 @@ class call_dispatcher::operation final : public pending {
   /// Before the first start(). `is_cached`: the cache contains the call.
   void prepare(const call& c, bool is_cached) {
     call_ = c;
-    if (is_vector_form(c.what)) take_counts(c);
+    if (is_vector_form(c.what)) copy_arguments(c);
     prepared_ = &where_.find_for_operation(call_, is_cached);
     if (prepared_->bound != nullptr) return;
     plan_ = where_.store_.plan(call_, *prepared_, false);
     if (!composite_run_) composite_run_ = std::make_unique<composite_run>();
   }
 
-  // During stack unwinding the other ranks may never come, so the operation gets a moment to end.
+  // During stack unwinding the other ranks may never call, so the operation gets a moment to end.
   bool dismiss() noexcept override {
     if (!state_.usable()) [[unlikely]] {
-      const bool goes = state_.release_on_other_thread(!over(), name_of(call_.what).data());
-      if (goes) delete this;
-      return goes;
+      const bool may_delete = state_.release_on_other_thread(!over(), name_of(call_.what).data());
+      if (may_delete) delete this;
+      return may_delete;
     }
     std::unique_ptr<operation> self(this);
     end_use(*this, state_.ep(), name_of(call_.what).data(), state_.rank());
@@ -53,8 +54,12 @@ class call_dispatcher::operation final : public pending {
     return true;
   }
 
+  // A start of a plan is a call of the program.
   void start() override {
-    state_.check_thread(name_of(call_.what).data());
+    state_.check_entry(name_of(call_.what).data());
+    begin();
+  }
+  void begin() {
     if (state_.was_freed())
       state_.refuse(name_of(call_.what).data(), "communicator", "was freed", "start before free()");
     if (!over())
@@ -62,15 +67,15 @@ class call_dispatcher::operation final : public pending {
                     "wait() before the next start()");
     if (dense_) dense_->pack();
     unpacked_ = dense_ == nullptr;
-    if (where_.rank_->trace) begun_ = std::chrono::steady_clock::now();
-    const bool complete_already = where_.guarded([&] {
+    if (where_.rank_->trace) start_time_ = std::chrono::steady_clock::now();
+    const bool is_complete = where_.guarded([&] {
       if (plan_)
         composite_run_->begin(*plan_->bound, call_, where_.next_id_of_call());
       else
         run_.begin(*prepared_->bound, call_, where_.next_id_of_call());
-      return run().go_on(false);
+      return run().advance(false);
     });
-    if (!complete_already) where_.rank_->add_active(run());
+    if (!is_complete) where_.rank_->add_active(run());
   }
   bool test() override {
     state_.check_thread(name_of(call_.what).data());
@@ -95,16 +100,16 @@ class call_dispatcher::operation final : public pending {
   progressable& run() noexcept {
     return plan_ ? static_cast<progressable&>(*composite_run_) : static_cast<progressable&>(run_);
   }
-  bool over() const noexcept { return plan_ ? composite_run_->over() : run_.over(); }
+  bool over() const noexcept { return plan_ ? composite_run_->is_complete() : run_.is_complete(); }
   bool complete() {
     if (!unpacked_) dense_->unpack();
     unpacked_ = true;
-    if (begun_ != std::chrono::steady_clock::time_point{})
+    if (start_time_ != std::chrono::steady_clock::time_point{})
       where_.trace(call_, *prepared_, plan_.get(), true,
-                   std::chrono::steady_clock::now() - std::exchange(begun_, {}));
+                   std::chrono::steady_clock::now() - std::exchange(start_time_, {}));
     return true;
   }
-  void take_counts(const call& c) {
+  void copy_arguments(const call& c) {
     if (c.in_types != nullptr || c.out_types != nullptr) {
       dense_ = std::make_unique<dense_blocks>(c);
       call_ = dense_->made();
@@ -115,11 +120,11 @@ class call_dispatcher::operation final : public pending {
     copy_counts(call_.out_displs, out_displs_);
     call_ = with_displacements(state_, call_, in_displs_, out_displs_);
   }
-  static void copy_counts(counts_view& view, std::vector<std::size_t>& kept) {
+  static void copy_counts(counts_view& view, std::vector<std::size_t>& storage) {
     if (!view.given()) return;
-    kept.resize(view.size());
-    for (std::size_t i = 0; i < view.size(); ++i) kept[i] = view[i];
-    view = counts_view(kept.data(), kept.size());
+    storage.resize(view.size());
+    for (std::size_t i = 0; i < view.size(); ++i) storage[i] = view[i];
+    view = counts_view(storage.data(), storage.size());
   }
 
   call_dispatcher& where_;
@@ -129,8 +134,8 @@ class call_dispatcher::operation final : public pending {
   std::vector<std::size_t> in_counts_, in_displs_, out_counts_, out_displs_;
   std::unique_ptr<dense_blocks> dense_;
   bool unpacked_ = true;
-  std::chrono::steady_clock::time_point begun_;  // for the trace, while under way
-  schedule_run run_;                             // or, if the call is composed:
+  std::chrono::steady_clock::time_point start_time_;  // for the trace, while under way
+  schedule_run run_;                                  // or, if the call is composed:
   std::shared_ptr<bound_composition> plan_;
   std::unique_ptr<composite_run> composite_run_;
 };
@@ -140,40 +145,55 @@ class call_dispatcher::rejected_operation final : public pending {
  public:
   explicit rejected_operation(communicator_impl& self) : self_(self) {}
 
-  void start() override { inner->start(); }
+  void start() override {
+    communicator_state& state = self_.state();
+    state.check_entry(name_of_call);
+    if (announces && !in_progress_ && !state.was_freed())
+      self_.calls().announce_rejection(announces->made, announces->zeros, announces->text);
+    inner->start();
+    in_progress_ = true;
+  }
   bool test() override {
     const bool over = serve([&] { return inner->test(); });
-    if (over) room.diagnose();
+    if (over) {
+      in_progress_ = false;
+      substitutes.diagnose();
+    }
     return over;
   }
   void wait() override {
     serve([&] { return inner->wait(), true; });
-    room.diagnose();
+    in_progress_ = false;
+    substitutes.diagnose();
   }
   bool dismiss() noexcept override {
-    if (!inner.reset()) return false;  // it continues in `room`
+    if (!inner.reset()) return false;  // it continues in `substitutes`
     delete this;
     return true;
   }
 
-  substitute_buffers room;
+  substitute_buffers substitutes;  // may be empty, if the caller has the error
+  std::optional<planned_rejection> announces;
+  const char* name_of_call = "";
   pending_call inner;
 
  private:
   ~rejected_operation() = default;
 
-  // Returns whether it is over. The others may have failed because of the error that `room` keeps.
-  template <class Go>
-  bool serve(Go&& go) {
-    const serving_others guard(self_);
+  // Returns whether it is over. The others may have failed because of the error that `substitutes`
+  // stores.
+  template <class Progress>
+  bool serve(Progress&& progress) {
+    const serving_peers guard(self_);
     try {
-      return go();
+      return progress();
     } catch (...) {
       return true;
     }
   }
 
   communicator_impl& self_;
+  bool in_progress_ = false;
 };
 
 call_dispatcher::~call_dispatcher() {
@@ -186,11 +206,11 @@ prepared_call& call_dispatcher::find_for_operation(call& c, bool is_cached) {
   if (!is_cached) store_in_cache(c, find(c));
   cached_call& r = cache_.entry(c.what);
   if (r.kernel != nullptr) c.op.combine = r.kernel;
-  return *r.found;
+  return *r.prepared;
 }
 
 inline pending_call call_dispatcher::make_pending(const call& c, bool started) {
-  if (!is_carried_here()) [[unlikely]]
+  if (!is_current_rank()) [[unlikely]]
     state_.refuse_thread(name_of(c.what).data());
   const bool is_cached = cache_.contains(c);
   if (!is_cached) {
@@ -204,20 +224,34 @@ inline pending_call call_dispatcher::make_pending(const call& c, bool started) {
 }
 
 pending_call call_dispatcher::make_rejected(const call& c, bool started) {
-  call instead = c;
+  call substitute = c;
   owner<rejected_operation> made(new rejected_operation(self_));
-  take_rejected(self_, state_, instead, started ? mode::nonblocking : mode::persistent, made->room);
-  made->inner = make_valid(instead, false, started);
+  prepare_rejected(self_, state_, substitute, started ? mode::nonblocking : mode::persistent,
+                   made->substitutes);
+  made->name_of_call = name_of(c.what).data();
+  made->inner = make_valid(substitute, false, started);
   made->slot = &rank_->place;
   return made;
 }
 
 pending_call call_dispatcher::make_valid(const call& c, bool is_cached, bool started) {
-  if (started && rank_->set.check) checked_mode_.compare(c);
+  // Whatever happens here, the next plan is another one.
+  std::optional<planned_rejection> rejected;
+  if (!started) rejected = std::exchange(next_plan_, std::nullopt);
+  if (started && rank_->config.check) checked_mode_.compare(c);
   owner<operation> made = idle_or_new(idle_, max_idle, *this);
   made->prepare(c, is_cached);
-  if (started) made->start();
-  return made;
+  if (started) {
+    made->begin();
+    return made;
+  }
+  if (!rejected) return made;
+  owner<rejected_operation> wrapped(new rejected_operation(self_));
+  wrapped->announces = std::move(rejected);
+  wrapped->name_of_call = name_of(c.what).data();
+  wrapped->inner = std::move(made);
+  wrapped->slot = &rank_->place;
+  return wrapped;
 }
 
 // --- tutti/detail/abi.hpp

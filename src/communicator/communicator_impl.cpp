@@ -4,14 +4,14 @@
 namespace tutti::detail {
 
 communicator_impl::communicator_impl(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where,
-                                     topology shape, communicator_handle both)
+                                     topology shape, communicator_handle merged)
     : call_site_slot{&shared->place},
       calls_(*this, *shared, state_, checked_mode_),
       state_(shared, std::move(where), std::move(shape)),
-      checked_mode_(state_, control(both)),
-      groups_(state_, control(both), checked_mode_, std::move(both)),
+      checked_mode_(state_, control(merged)),
+      groups_(state_, control(merged), checked_mode_, std::move(merged)),
       p2p_(state_) {
-  link_alive();
+  link();
   constexpr std::size_t max_active = 64;  // without another allocation
   if (!shared->by) shared->by = std::make_shared<const selection>();
   if (shared->active.capacity() == 0) {
@@ -29,18 +29,18 @@ communicator_impl::communicator_impl(const std::shared_ptr<rank_state>& shared, 
       checked_mode_(state_, calls_),
       groups_(state_, calls_, checked_mode_, {}),
       p2p_(state_) {
-  link_alive();
+  link();
 }
 
 communicator_impl::communicator_impl(const std::shared_ptr<rank_state>& shared, const group& members,
-                                     const group_name& name, int first_group, communicator_handle both)
+                                     const group_name& name, int first_group, communicator_handle merged)
     : call_site_slot{&shared->place},
       calls_(*this, *shared, state_, checked_mode_),
       state_(shared, members, name, topology{false, {}, {}, first_group}),
-      checked_mode_(state_, control(both)),
-      groups_(state_, control(both), checked_mode_, std::move(both)),
+      checked_mode_(state_, control(merged)),
+      groups_(state_, control(merged), checked_mode_, std::move(merged)),
       p2p_(state_) {
-  link_alive();
+  link();
 }
 
 void communicator_impl::release() noexcept {

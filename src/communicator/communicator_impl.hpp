@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one rank keeps of one communicator: it holds the parts, which do the work, and its own
-// holders are counted. It is the type behind the handles of tutti/detail/owner.hpp. The functions
+// The state that one rank keeps of one communicator. It holds the parts, which do the work, and is
+// reference counted. It is the type behind the handles of tutti/detail/owner.hpp. The functions
 // of the ABI and of internal_calls.hpp pass calls on to the parts; front ends use these functions
 // and do not include this header.
 #pragma once
@@ -25,19 +25,19 @@ namespace tutti::detail {
 
 class communicator_impl : public call_site_slot {
  public:
-  /// Over a context of the engine, which is open. `both` is a communicator of the same ranks as one
+  /// Over a context of the engine, which is open. `merged` is a communicator of the same ranks as one
   /// group, if `shape` has two groups.
   communicator_impl(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where, topology shape = {},
-                    communicator_handle both = {});
+                    communicator_handle merged = {});
   /// Of members that make it without a message. The engine's part is opened by the first call.
   communicator_impl(const std::shared_ptr<rank_state>& shared, const group& members, const group_name& name);
   communicator_impl(const std::shared_ptr<rank_state>& shared, const group& members, const group_name& name,
-                    int first_group, communicator_handle both);
+                    int first_group, communicator_handle merged);
   ~communicator_impl() = default;
   communicator_impl(const communicator_impl&) = delete;
   communicator_impl& operator=(const communicator_impl&) = delete;
 
-  /// A new one with one holder, in the memory of a destroyed one if there is any.
+  /// A new one with one reference, in the memory of a destroyed one if there is any.
   template <class... Arguments>
   static communicator_handle make(const std::shared_ptr<rank_state>& shared, Arguments&&... arguments) {
     return communicator_handle(new (*shared)
@@ -47,7 +47,7 @@ class communicator_impl : public call_site_slot {
   static void* operator new(std::size_t bytes);
   static void operator delete(void* memory, rank_state& shared) noexcept;
   static void operator delete(void* memory) noexcept;
-  static void operator delete(communicator_impl* gone, std::destroying_delete_t) noexcept;
+  static void operator delete(communicator_impl* object, std::destroying_delete_t) noexcept;
 
   // --- the parts
   call_dispatcher& calls() noexcept { return calls_; }
@@ -67,18 +67,20 @@ class communicator_impl : public call_site_slot {
   void release() noexcept;
 
   // --- lifetime (lifetime.cpp). Any thread may call the first two.
-  void keep() noexcept { holders_.fetch_add(1, std::memory_order_relaxed); }
-  void drop() noexcept;
+  void add_reference() noexcept { holders_.fetch_add(1, std::memory_order_relaxed); }
+  void drop_reference() noexcept;
   /// The run of this rank has ended: the engine's parts go with it.
   void end_run() noexcept;
-  communicator_impl* next_left() const noexcept { return next_left_; }
+  communicator_impl* next_dropped() const noexcept { return next_dropped_; }
+  /// The next in the list of the communicators of this rank.
+  const communicator_impl* next_of_rank() const noexcept { return next_; }
 
  private:
-  control_calls& control(const communicator_handle& both) noexcept {
-    return both ? static_cast<control_calls&>(both->calls_) : calls_;
+  control_calls& control(const communicator_handle& merged) noexcept {
+    return merged ? static_cast<control_calls&>(merged->calls_) : calls_;
   }
-  void link_alive() noexcept;
-  void unlink_alive() noexcept;
+  void link() noexcept;
+  void unlink() noexcept;
 
   // Repeated calls read the beginning of `calls_` only, which therefore comes first.
   call_dispatcher calls_;
@@ -88,8 +90,8 @@ class communicator_impl : public call_site_slot {
   p2p_calls p2p_;
   call_memory memory_;
   std::atomic<std::size_t> holders_{1};
-  communicator_impl *before_ = nullptr, *behind_ = nullptr;  // in the rank's list of living ones
-  communicator_impl* next_left_ = nullptr;                   // in the list that other threads left
+  communicator_impl *prev_ = nullptr, *next_ = nullptr;  // in the rank's list
+  communicator_impl* next_dropped_ = nullptr;            // in the list of those that other threads dropped
 };
 
 }  // namespace tutti::detail

@@ -37,19 +37,19 @@ void communicator_state::open_first() {
   if (!where_) where_ = ep().open_locally(members_, name_);
   links_.emplace(*where_);
   if (!knows_all()) {  // no member knows the nodes of all others
-    own_layout_ = std::make_shared<const hierarchy>();
-    layout_ = own_layout_.get();
+    local_layout_ = std::make_shared<const hierarchy>();
+    layout_ = local_layout_.get();
     return;
   }
-  const hierarchy& job = ep().layout();
+  const hierarchy& job = ep().topology();
   std::vector<int> ranks(static_cast<std::size_t>(size()));
   bool whole = size() == ep().size();
   for (int r = 0; r < size(); ++r) {
     ranks[static_cast<std::size_t>(r)] = members_.address(r);
     whole = whole && members_.address(r) == r;
   }
-  if (!whole) own_layout_ = std::make_shared<const hierarchy>(job.restricted_to(ranks));
-  layout_ = whole ? &job : own_layout_.get();
+  if (!whole) local_layout_ = std::make_shared<const hierarchy>(job.restricted_to(ranks));
+  layout_ = whole ? &job : local_layout_.get();
 }
 
 void communicator_state::close() noexcept {
@@ -66,7 +66,7 @@ void communicator_state::check_usable(const char* operation) const {
 
 void communicator_state::check_knows_all(const char* operation) const {
   if (!knows_all())
-    refuse(operation, "communicator", "knows only " + std::string(description_of(members_.knows())),
+    refuse(operation, "communicator", "knows only " + std::string(description_of(members_.known_members())),
            "use its split(0), which knows all ranks");
 }
 
@@ -81,16 +81,21 @@ void communicator_state::refuse_rank(const char* operation, const char* paramete
          "name a rank of this communicator");
 }
 
+void communicator_state::check_slowly(const char* operation) const {
+  refuse_thread(operation);
+  shared_->throw_rejections(operation, rank());
+}
+
 // Any thread may call, if the engine permits it: then nothing is refused.
 void communicator_state::refuse_thread(const char* operation) const {
-  if (shared_->runs_here()) return;
+  if (shared_->may_call_here()) return;
   if (shared_->running_thread.load(std::memory_order_relaxed) == &shm::no_rank)
     throw usage_error(operation, -1, "communicator", "was moved from",
                       "use the communicator that it was moved to, or copy instead of moving");
   if (shared_->over())
     refuse(operation, "communicator", "is used after its run has ended",
            "use it, and its requests, before the program that run() calls returns");
-  if (shm::current_rank == &shm::in_kernel)
+  if (shm::current_rank == &shm::kernel_identity)
     refuse(operation, "communicator", "is used in a kernel of a task",
            "call it from the rank's own thread; a kernel uses the data that it is given");
   const std::string own = "rank " + std::to_string(shared_->self.rank);
@@ -113,13 +118,13 @@ bool communicator_state::release_on_other_thread(bool under_way, const char* ope
     if (ep().node() == nullptr) ep().kill_job(what.what());
     ep().abandon(std::make_exception_ptr(what));
   } catch (...) {
-    // There is no memory for the text. The rank's next call may then wait for ever.
+    // There is no memory for the text. The rank's next call may then wait forever.
   }
   return false;
 }
 
 // An error that the engine threw gets the source location of the call that it leaves.
-void communicator_state::give_up() noexcept {
+void communicator_state::fail_job() noexcept {
   try {
     throw;
   } catch (error& e) {
@@ -140,7 +145,7 @@ void communicator_state::run_hops(const char* operation, const leg& one, const l
     both.begin(one);
     both.begin(other);
     if (shared_->active.empty())
-      both.go_on(true);
+      both.advance(true);
     else
       shared_->finish(both);
   });

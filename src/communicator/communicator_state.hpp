@@ -45,17 +45,17 @@ class communicator_state {
   const group_name& name() const noexcept { return name_; }
   const topology& graph() const noexcept { return topology_; }
   bool inter() const noexcept { return topology_.first_group != 0; }
-  bool knows_all() const noexcept { return members_.knows() == reach::any_rank; }
-  bool goes_in_hops() const noexcept { return tutti::goes_in_hops(members_.knows()); }
+  bool knows_all() const noexcept { return members_.known_members() == reach::any_rank; }
+  bool has_log_hops() const noexcept { return tutti::has_log_hops(members_.known_members()); }
   /// The blocks that this rank sends and receives in a collective.
   int send_block_count(collective what) const noexcept;
   int recv_block_count(collective what) const noexcept;
 
   // --- the rank
-  rank_state& of_rank() const noexcept { return *shared_; }
+  rank_state& this_rank() const noexcept { return *shared_; }
   const std::shared_ptr<rank_state>& shared() const noexcept { return shared_; }
   /// Gives up this object's share of the rank's state. Nothing else may be called then.
-  std::shared_ptr<rank_state> leave_rank() noexcept { return std::move(shared_); }
+  std::shared_ptr<rank_state> release_rank() noexcept { return std::move(shared_); }
   endpoint& ep() const noexcept { return *shared_->ep; }
   /// The source location of this rank's current call.
   const std::source_location& place() const noexcept { return shared_->place; }
@@ -66,29 +66,40 @@ class communicator_state {
     if (layout_ == nullptr) [[unlikely]]
       open_first();
   }
-  context& where() const noexcept { return *where_; }
+  context& engine_context() const noexcept { return *where_; }
   links& peers() noexcept { return *links_; }
   const hierarchy& nodes() const noexcept { return *layout_; }
   /// Returns it to the engine. Only memory is left.
   void close() noexcept;
 
   // --- who may call, and until when
-  bool usable() const noexcept { return shared_->runs_here(); }
+  bool usable() const noexcept { return shared_->may_call_here(); }
   bool is_over() const noexcept { return shared_->over(); }
   /// Whether the calling thread carries this rank. Faster than usable(), which also holds where any
   /// thread may call.
-  bool is_carried_here() const noexcept {
+  bool is_current_rank() const noexcept {
     return shared_->running_thread.load(std::memory_order_relaxed) == shm::current_rank;
   }
   void free() noexcept { freed_ = true; }
   bool was_freed() const noexcept { return freed_; }
   /// Throws usage_error if the calling thread does not carry this rank, or the run has ended.
   void check_thread(const char* operation) const {
-    if (!is_carried_here()) [[unlikely]]
+    if (!is_current_rank()) [[unlikely]]
       refuse_thread(operation);
   }
-  /// Throws usage_error also if the communicator was freed.
+  /// For the entry of a call of the program that begins an operation, before it sends anything.
+  /// Throws peer_error also if a rejection of another rank is due. The parts of such a call use
+  /// check_thread().
+  void check_entry(const char* operation) const {
+    if (!is_current_rank()) [[unlikely]]
+      check_slowly(operation);
+  }
+  /// These throw usage_error also if the communicator was freed.
   void check_usable(const char* operation) const;
+  void check_usable_at_entry(const char* operation) const {
+    check_entry(operation);
+    check_usable(operation);
+  }
   /// Throws usage_error if this rank does not know all members.
   void check_knows_all(const char* operation) const;
 
@@ -97,6 +108,8 @@ class communicator_state {
                            const char* remedy) const;
   [[noreturn]] void refuse_rank(const char* operation, const char* parameter, int rank) const;
   [[gnu::noinline, gnu::cold]] void refuse_thread(const char* operation) const;
+  /// What check_entry() does if the thread is another, or there are rejections.
+  [[gnu::noinline, gnu::cold]] void check_slowly(const char* operation) const;
   /// From the destructor of a request. Returns false if the operation is under way and this thread
   /// may not wait for it; the job then fails.
   bool release_on_other_thread(bool under_way, const char* operation) noexcept;
@@ -107,12 +120,12 @@ class communicator_state {
     try {
       return step();
     } catch (...) {
-      give_up();
+      fail_job();
       throw;
     }
   }
   /// The handler of guarded(). A separate function, so that guarded code saves few registers.
-  void give_up() noexcept;
+  void fail_job() noexcept;
 
   /// Exchanges up to two messages each way with members that this rank knows, and waits for them.
   void run_hops(const char* operation, const leg& one, const leg& other = {});
@@ -126,8 +139,8 @@ class communicator_state {
   group_name name_;
   topology topology_;
   std::optional<links> links_;
-  std::shared_ptr<const hierarchy> own_layout_;  // null: the members are all ranks of the job
-  const hierarchy* layout_ = nullptr;            // null until the engine's part is open
+  std::shared_ptr<const hierarchy> local_layout_;  // null: the members are all ranks of the job
+  const hierarchy* layout_ = nullptr;              // null until the engine's part is open
   bool freed_ = false;
 };
 

@@ -2,7 +2,8 @@
 //
 // The exchanges of counts, of one std::size_t for each rank, by which a call gets parameters that
 // the program leaves out. docs/parameters.md is made from this table. The calls do not read it
-// (families.hpp has the code); tests/spmd/api_exchanges.cpp compares both.
+// (families.hpp and vector_families.hpp have the code); tests/spmd/api_count_exchanges.cpp compares
+// both.
 #pragma once
 
 #include "tutti/collective.hpp"

@@ -11,16 +11,16 @@
 
 namespace tutti::detail {
 
-communicator_handle group_factory::made_locally(const group& members, group_name name) {
+communicator_handle group_factory::make_locally(const group& members, group_name name) {
   const std::uint64_t first = static_cast<std::uint32_t>(members.first_address());
-  name = name.with(first << 32 | made_[name]++);  // parts of one split have one name
+  name = name.with(first << 32 | uses_of_name_[name]++);  // parts of one split have one name
   return communicator_impl::make(parent_.shared(), members, name);
 }
 
-communicator_handle group_factory::of_members(const group& members, std::uint64_t number) {
-  parent_.of_rank().next_id = number + 1;
-  // Groups of one number have no member in common, so their first members distinguish them.
-  const group_name name = group_name{1, number}.with(static_cast<std::uint64_t>(members.first_address()));
+communicator_handle group_factory::make_from_members(const group& members, std::uint64_t id) {
+  parent_.this_rank().next_id = id + 1;
+  // Groups with one id have no member in common, so their first members distinguish them.
+  const group_name name = group_name{1, id}.with(static_cast<std::uint64_t>(members.first_address()));
   return communicator_impl::make(parent_.shared(), members, name);
 }
 
@@ -28,7 +28,7 @@ communicator_handle group_factory::range(int first, int last, int stride) {
   const auto refuse_number = [&](const char* parameter, int value, const char* remedy) {
     parent_.refuse("range", parameter, "is " + std::to_string(value), remedy);
   };
-  parent_.check_usable("range");
+  parent_.check_usable_at_entry("range");
   parent_.check_knows_all("range");
   if (parent_.inter())
     parent_.refuse("range", "communicator", "has two groups", "use a communicator with one group");
@@ -48,12 +48,12 @@ communicator_handle group_factory::range(int first, int last, int stride) {
   if (own < 0 || own >= n || first + own * stride != parent_.rank())
     parent_.refuse("range", "first, last, stride", "leave this rank out", "make a group on its members only");
   const auto number = [](int i) { return std::uint64_t{static_cast<std::uint32_t>(i)}; };
-  return made_locally(parent_.members().part(first, stride, n, own),
+  return make_locally(parent_.members().part(first, stride, n, own),
                       parent_.name().with(number(first) << 32 | number(n), number(stride)));
 }
 
 communicator_handle group_factory::list(std::span<const int> ranks) {
-  parent_.check_usable("list");
+  parent_.check_usable_at_entry("list");
   parent_.check_knows_all("list");
   if (parent_.inter())
     parent_.refuse("list", "communicator", "has two groups", "use a communicator with one group");
@@ -78,15 +78,15 @@ communicator_handle group_factory::list(std::span<const int> ranks) {
     addresses.push_back(parent_.members().address(r));
   }
   if (own < 0) parent_.refuse("list", "ranks", "leaves this rank out", "make a group on its members only");
-  return made_locally(group::of(std::move(addresses), own), name);
+  return make_locally(group::of(std::move(addresses), own), name);
 }
 
 int group_factory::translate(int rank, const communicator_state& to, const char* operation) const {
   if (rank == rank::null) return rank::null;
-  parent_.check_usable(operation);
-  to.check_usable(operation);
+  parent_.check_usable_at_entry(operation);
+  to.check_usable_at_entry(operation);
   if (rank < 0 || rank >= parent_.size()) parent_.refuse_rank(operation, "rank", rank);
-  if (!parent_.members().knows(rank))
+  if (!parent_.members().is_known(rank))
     parent_.refuse(
         operation, "rank",
         "is " + std::to_string(rank) + ", which rank " + std::to_string(parent_.rank()) + " does not know",

@@ -2,7 +2,7 @@
 //
 // Makes communicators from one communicator: duplicates, parts, graphs, two groups. It also names
 // them. Most of them are made without a message: their members compute the same name from the
-// parent, the ranks, and how often the same was made before. The others get a number that no member
+// parent, the ranks, and how often the same was made before. The others get an id that no member
 // has used. The functions of tutti/detail/abi.hpp and structure.hpp are its callers.
 #pragma once
 
@@ -24,10 +24,10 @@ namespace tutti::detail {
 
 class group_factory {
  public:
-  /// `both` is a communicator of the same ranks as one group, if `parent` has two groups.
-  group_factory(communicator_state& parent, control_calls& by, checked_mode& checked,
-                communicator_handle&& both) noexcept
-      : parent_(parent), by_(by), checked_mode_(checked), both_(std::move(both)) {}
+  /// `merged` is a communicator of the same ranks as one group, if `parent` has two groups.
+  group_factory(communicator_state& parent, control_calls& control, checked_mode& checked,
+                communicator_handle&& merged) noexcept
+      : parent_(parent), control_(control), checked_mode_(checked), merged_(std::move(merged)) {}
   group_factory(const group_factory&) = delete;
   group_factory& operator=(const group_factory&) = delete;
 
@@ -36,39 +36,39 @@ class group_factory {
   communicator_handle list(std::span<const int> ranks);
   /// The rank in `to` of a rank of the parent; rank::null if it is no member.
   int translate(int rank, const communicator_state& to, const char* operation) const;
-  /// A group of these members. All of them pass the same `number`, which none has used.
-  communicator_handle of_members(const group& members, std::uint64_t number);
-  /// The smallest number that this rank has not used.
-  std::uint64_t next_number() const noexcept { return parent_.of_rank().next_id; }
+  /// A group of these members. All of them pass the same `id`, which none has used.
+  communicator_handle make_from_members(const group& members, std::uint64_t id);
+  /// The smallest id that this rank has not used.
+  std::uint64_t next_unused_id() const noexcept { return parent_.this_rank().next_id; }
 
   // --- collective
   communicator_handle duplicate();
   /// The same ranks with neighbours, or as two groups.
-  communicator_handle with(topology shape, const char* operation);
+  communicator_handle with_topology(topology shape, const char* operation);
   /// If `bins` is given, colors are 0 .. bins - 1, and keys are ignored.
-  communicator_handle split(int color, int key, const char* operation, int bins = any_color);
-  static constexpr int any_color = 0x7fffffff;
+  communicator_handle split(int color, int key, const char* operation, int bins = no_bins);
+  static constexpr int no_bins = 0x7fffffff;
   communicator_handle between_groups(group_factory& local, int remote_leader);
   distinct_number number_distinct(std::string_view text);
   /// The job's ranks of all members.
   std::vector<int> addresses(const char* operation);
 
-  /// What a rank tells the others of its part of a split.
+  /// What a rank sends to the others in a split.
   struct split_request {
-    std::uint64_t number;
+    std::uint64_t id;
     int color, key;
   };
 
  private:
-  communicator_handle made_locally(const group& members, group_name name);
-  std::uint64_t unused_number();
-  std::unique_ptr<context> open_another();
+  communicator_handle make_locally(const group& members, group_name name);
+  std::uint64_t agree_on_unused_id();
+  std::unique_ptr<context> open_context();
 
   communicator_state& parent_;
-  control_calls& by_;
+  control_calls& control_;
   checked_mode& checked_mode_;
-  communicator_handle both_;
-  std::unordered_map<group_name, std::uint32_t, group_name::hash> made_;  // how often each was made
+  communicator_handle merged_;
+  std::unordered_map<group_name, std::uint32_t, group_name::hash> uses_of_name_;  // how often each was made
 };
 
 }  // namespace tutti::detail

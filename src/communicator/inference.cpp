@@ -6,24 +6,26 @@
 #include <string>
 #include <vector>
 
+#include "communicator/communicator_impl.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {
 namespace {
 
 // The name of the call in the program: iallreduce_single, alltoallv_init, isend.
-std::string written(call_name name) {
-  if (name.message) return written(message_form{static_cast<message_call>(name.what), name.how, name.single});
+std::string api_name(call_name name) {
+  if (name.message)
+    return api_name(message_form{static_cast<message_call>(name.what), name.how, name.single});
   std::string text = name.how == mode::nonblocking ? "i" : "";
   text += name_of(static_cast<collective>(name.what));
-  if (name.even) text.pop_back();  // neighbor_allgather, carried out as neighbor_allgatherv
+  if (name.equal_blocks) text.pop_back();  // neighbor_allgather, carried out as neighbor_allgatherv
   if (name.single) text += "_single";
   if (name.how == mode::persistent) text += "_init";
   return text;
 }
 
 // An exchange of counts. Reports name the call of the program.
-call exchange(const call_site& s, collective what, const void* input, void* output) {
+call exchange(const collective_caller& s, collective what, const void* input, void* output) {
   call c;
   c.what = what;
   const auto user = static_cast<collective>(s.name.what);
@@ -37,47 +39,47 @@ call exchange(const call_site& s, collective what, const void* input, void* outp
 }
 
 // Exchanges one number for each block, by the collective for this kind of communicator.
-void exchange_blocks(const call_site& s, collective what, const void* mine, void* all) {
+void exchange_blocks(const collective_caller& s, collective what, const void* mine, void* all) {
   if (!is_neighborly(s.what)) return run_call(s.where, exchange(s, what, mine, all));
   call c = exchange(
       s, what == collective::allgather ? collective::neighbor_allgatherv : collective::neighbor_alltoallv,
       mine, all);
-  const std::vector<std::size_t> ones(static_cast<std::size_t>(std::max(s.gives, s.takes)), 1);
-  c.in_counts = {ones.data(), static_cast<std::size_t>(s.gives)};
-  c.out_counts = {ones.data(), static_cast<std::size_t>(s.takes)};
+  const std::vector<std::size_t> ones(static_cast<std::size_t>(std::max(s.send_blocks, s.recv_blocks)), 1);
+  c.in_counts = {ones.data(), static_cast<std::size_t>(s.send_blocks)};
+  c.out_counts = {ones.data(), static_cast<std::size_t>(s.recv_blocks)};
   run_call(s.where, c);
 }
 
-[[noreturn]] void throw_peer(const call_site& s, const std::string& who) {
-  throw peer_error(written(s.name), s.rank, "", who + " rejected its arguments", "see the error of that rank",
-                   place_of(s.where));
+[[noreturn]] void throw_peer(const collective_caller& s, const std::string& who) {
+  throw peer_error(api_name(s.name), s.rank, "", who + " rejected its arguments",
+                   "see the error of that rank", place_of(s.where));
 }
 
 template <class Int>
-Int narrowed(caller s, parameter name, std::size_t number) {
+Int checked_narrow(caller s, parameter name, std::size_t number) {
   if (number > static_cast<std::size_t>(std::numeric_limits<Int>::max())) refuse_narrow(s, name, number);
   return static_cast<Int>(number);
 }
 
 template <class Int>
 void put(caller s, parameter name, const counts_view& from, Int* to) {
-  for (std::size_t i = 0; i < from.size(); ++i) to[i] = narrowed<Int>(s, name, from[i]);
+  for (std::size_t i = 0; i < from.size(); ++i) to[i] = checked_narrow<Int>(s, name, from[i]);
 }
 
 template <class Int>
 void put_packed(caller s, parameter name, const counts_view& counts, Int* to) {
   std::size_t at = 0;
-  for (std::size_t i = 0; i < counts.size(); at += counts[i], ++i) to[i] = narrowed<Int>(s, name, at);
+  for (std::size_t i = 0; i < counts.size(); at += counts[i], ++i) to[i] = checked_narrow<Int>(s, name, at);
 }
 
 }  // namespace
 
 void refuse_call(caller s, parameter name, std::string_view problem, const char* remedy) {
-  refuse(s.where, written(s.name).c_str(), text_of(name), problem, remedy);
+  refuse(s.where, api_name(s.name).c_str(), parameter_name(name), problem, remedy);
 }
 
 void refuse_message(caller s, parameter name, std::string_view problem) {
-  throw mismatch_error(written(s.name), rank_of(s.where), text_of(name), problem,
+  throw mismatch_error(api_name(s.name), rank_of(s.where), parameter_name(name), problem,
                        "receive an object of the type that was sent, with as_deserializable",
                        place_of(s.where));
 }
@@ -93,13 +95,13 @@ void refuse_null(caller s, parameter name, std::size_t n) {
               "pass a buffer of that many elements");
 }
 
-void refuse_received(caller s, long long given, std::size_t n) {
+void refuse_recv_count(caller s, long long given, std::size_t n) {
   refuse_call(s, parameter::recv_count,
               "is " + std::to_string(given) + ", but blocks of " + std::to_string(n) + " elements are sent",
               "leave it out, or give the length that is sent");
 }
 
-void refuse_several(caller s, parameter name, std::size_t n) {
+void refuse_not_single(caller s, parameter name, std::size_t n) {
   refuse_call(s, name, "is for one element, but the message has " + std::to_string(n),
               "receive it with recv<T>(), into a container");
 }
@@ -123,7 +125,7 @@ void refuse_values(caller s, std::size_t values, std::size_t n) {
               "pass one for all of them, or one for each");
 }
 
-void refuse_room(caller s, parameter name, std::size_t needed) {
+void refuse_overflow(caller s, parameter name, std::size_t needed) {
   refuse_call(s, name, "needs " + std::to_string(needed) + " elements, which exceed the address space",
               "receive fewer elements");
 }
@@ -138,11 +140,11 @@ std::size_t checked_count(caller s, parameter name, long long count) {
   return static_cast<std::size_t>(count);
 }
 
-void check_within(caller s, parameter name, std::size_t wanted, std::size_t holds) {
-  if (wanted <= holds) return;
+void check_within(caller s, parameter name, std::size_t end, std::size_t holds) {
+  if (end <= holds) return;
   refuse_call(
       s, name,
-      "reaches to element " + std::to_string(wanted) + " of a buffer that holds " + std::to_string(holds),
+      "reaches to element " + std::to_string(end) + " of a buffer that holds " + std::to_string(holds),
       "make it smaller, or the buffer larger");
 }
 
@@ -154,8 +156,8 @@ void check_blocks_within(caller s, parameter counts_name, const counts_view& cou
   check_within(s, packed <= holds ? displs_name : counts_name, end, holds);
 }
 
-std::size_t divided(const call_site& s, parameter name, std::size_t elements) {
-  const auto p = static_cast<std::size_t>(s.gives);
+std::size_t block_length(const collective_caller& s, parameter name, std::size_t elements) {
+  const auto p = static_cast<std::size_t>(s.send_blocks);
   if (p == 0) {
     if (elements != 0)
       refuse_call(s, name, "has elements, but there is no rank to send them to", "pass an empty buffer");
@@ -169,7 +171,7 @@ std::size_t divided(const call_site& s, parameter name, std::size_t elements) {
   return elements / p;
 }
 
-std::size_t extent_of(const call_site& s, parameter counts_name, const counts_view& counts,
+std::size_t extent_of(const collective_caller& s, parameter counts_name, const counts_view& counts,
                       parameter displs_name, const counts_view& displs, bool displs_given) {
   const auto p = static_cast<std::size_t>(s.blocks(counts_name));
   const auto check = [&](parameter name, const counts_view& numbers) {
@@ -195,7 +197,7 @@ std::size_t extent_of(const call_site& s, parameter counts_name, const counts_vi
   return end;
 }
 
-std::size_t extent_of_types(const call_site& s, parameter counts_name, const counts_view& counts,
+std::size_t extent_of_types(const collective_caller& s, parameter counts_name, const counts_view& counts,
                             parameter displs_name, const counts_view& displs, bool displs_given,
                             parameter types_name, std::span<const layout> types) {
   extent_of(s, counts_name, counts, displs_name, displs, displs_given);
@@ -220,8 +222,8 @@ std::size_t extent_of_types(const call_site& s, parameter counts_name, const cou
   return end;
 }
 
-std::size_t count_by_bcast(const call_site& s, int root, std::size_t mine) {
-  if (s.beside(root)) mine = 0;
+std::size_t count_by_bcast(const collective_caller& s, int root, std::size_t mine) {
+  if (s.takes_no_part(root)) mine = 0;
   call c = exchange(s, collective::bcast, &mine, &mine);
   c.root = root;
   run_call(s.where, c);
@@ -229,13 +231,14 @@ std::size_t count_by_bcast(const call_site& s, int root, std::size_t mine) {
   return mine;
 }
 
-std::size_t count_by_scatter(const call_site& s, int root, const counts_view& counts, bool refused) {
+std::size_t count_by_scatter(const collective_caller& s, int root, const counts_view& counts, bool refused) {
   count_array all;
   std::size_t mine = 0;
   call c = exchange(s, collective::scatter, nullptr, &mine);
   if (s.rank == root) {
-    std::size_t* to = all.make(static_cast<std::size_t>(s.gives));
-    for (int i = 0; i < s.gives; ++i) to[i] = refused ? refused_count : counts[static_cast<std::size_t>(i)];
+    std::size_t* to = all.make(static_cast<std::size_t>(s.send_blocks));
+    for (int i = 0; i < s.send_blocks; ++i)
+      to[i] = refused ? refused_count : counts[static_cast<std::size_t>(i)];
     c.input = to;
   }
   c.root = root;
@@ -244,13 +247,19 @@ std::size_t count_by_scatter(const call_site& s, int root, const counts_view& co
   return mine;
 }
 
-void counts_by_gather(const call_site& s, int root, std::size_t mine, std::size_t* all) {
+void check_entry(const collective_caller& s) {
+  const communicator_state& c = s.where.state();
+  if (!c.is_current_rank()) [[unlikely]]
+    c.check_slowly(api_name(s.name).c_str());
+}
+
+void counts_by_gather(const collective_caller& s, int root, std::size_t mine, std::size_t* all) {
   call c = exchange(s, collective::gather, &mine, s.rank == root ? all : nullptr);
   c.root = root;
   run_call(s.where, c);
   if (s.rank != root) return;
   int who = -1;
-  for (int i = 0; i < s.takes; ++i)
+  for (int i = 0; i < s.recv_blocks; ++i)
     if (all[i] == refused_count) {
       all[i] = 0;
       if (who < 0) who = i;
@@ -258,21 +267,22 @@ void counts_by_gather(const call_site& s, int root, std::size_t mine, std::size_
   if (who >= 0 && mine != refused_count) throw_peer(s, "rank " + std::to_string(who));
 }
 
-void counts_by_allgather(const call_site& s, std::size_t mine, std::size_t* all) {
+void counts_by_allgather(const collective_caller& s, std::size_t mine, std::size_t* all) {
   exchange_blocks(s, collective::allgather, &mine, all);
   if (mine == refused_count) return;
-  for (int i = 0; i < s.takes; ++i)
+  for (int i = 0; i < s.recv_blocks; ++i)
     if (all[i] == refused_count) throw_peer(s, "rank " + std::to_string(i));
 }
 
-void counts_by_alltoall(const call_site& s, const counts_view* send_counts, std::size_t* recv_counts) {
+void counts_by_alltoall(const collective_caller& s, const counts_view* send_counts,
+                        std::size_t* recv_counts) {
   count_array sent;
-  std::size_t* to = sent.make(static_cast<std::size_t>(s.gives));
-  for (int i = 0; i < s.gives; ++i)
+  std::size_t* to = sent.make(static_cast<std::size_t>(s.send_blocks));
+  for (int i = 0; i < s.send_blocks; ++i)
     to[i] = send_counts == nullptr ? refused_count : (*send_counts)[static_cast<std::size_t>(i)];
   exchange_blocks(s, collective::alltoall, to, recv_counts);
   if (send_counts == nullptr) return;
-  for (int i = 0; i < s.takes; ++i)
+  for (int i = 0; i < s.recv_blocks; ++i)
     if (recv_counts[i] == refused_count) throw_peer(s, "rank " + std::to_string(i));
 }
 

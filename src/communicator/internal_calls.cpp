@@ -34,40 +34,49 @@ native_offer offers_native(const communicator_impl& c, const agreed_signature& s
   return offers_native(c.state(), s);
 }
 
+void announce_rejection(communicator_impl& c, const call& what, mode how, bool zeros,
+                        const std::string& text) {
+  if (how == mode::persistent)
+    c.calls().announce_at_starts(what, zeros, text);
+  else
+    c.calls().announce_rejection(what, zeros, text);
+}
+
 void check_thread(const communicator_impl& c, const char* operation) { c.state().check_thread(operation); }
+void check_entry(const communicator_impl& c, const char* operation) { c.state().check_entry(operation); }
 thread_check::thread_check(const communicator_impl& of) noexcept
-    : of_(of), running_(of.state().of_rank().running_thread) {}
+    : of_(of), running_(of.state().this_rank().running_thread) {}
 void check_usable(const communicator_impl& c, const char* operation) { c.state().check_usable(operation); }
 bool is_usable(const communicator_impl& c) noexcept { return c.state().usable(); }
 bool is_freed(const communicator_impl& c) noexcept { return c.state().was_freed() || !c.state().usable(); }
 bool outlived_run(const communicator_impl& c) noexcept { return c.state().is_over(); }
 
-bool in_checked_mode(const communicator_impl& c) noexcept { return c.state().of_rank().set.check; }
+bool in_checked_mode(const communicator_impl& c) noexcept { return c.state().this_rank().config.check; }
 void report_refusal(communicator_impl& c, const call& what, const char* why) {
   c.checked().report_refusal(what, why);
 }
 
-void add_progress(communicator_impl& c, progressable& one) { c.state().of_rank().add_active(one); }
+void add_progress(communicator_impl& c, progressable& one) { c.state().this_rank().add_active(one); }
 void remove_progress(communicator_impl& c, const progressable& one) noexcept {
-  std::erase(c.state().of_rank().active, &one);
+  std::erase(c.state().this_rank().active, &one);
 }
-bool others_under_way(const communicator_impl& c, const progressable* one) noexcept {
-  for (const progressable* each : c.state().of_rank().active)
+bool has_other_operations(const communicator_impl& c, const progressable* one) noexcept {
+  for (const progressable* each : c.state().this_rank().active)
     if (each != one) return true;
   return false;
 }
 void progress_others(communicator_impl& c, const progressable* except) {
-  c.state().of_rank().progress_others(except, true);
+  c.state().this_rank().progress_others(except, true);
 }
-void give_up(communicator_impl& c) noexcept { c.state().give_up(); }
+void fail_job(communicator_impl& c) noexcept { c.state().fail_job(); }
 
 message_queue& message_queue_of(communicator_impl& c, const char* operation) {
   return c.p2p().open(operation);
 }
 
 const std::string& file_of_task_trace(const communicator_impl& c) noexcept {
-  return c.state().of_rank().set.trace.tasks_file;
+  return c.state().this_rank().config.trace.tasks_file;
 }
-unsigned count_task_trace(communicator_impl& c) noexcept { return ++c.state().of_rank().traces_of_tasks; }
+unsigned count_task_trace(communicator_impl& c) noexcept { return ++c.state().this_rank().task_trace_count; }
 
 }  // namespace tutti::detail

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What front ends (BSP, LPF, tasks, preload), the launch and tuning use of a communicator beside
-// the ABI for programs (tutti/detail/abi.hpp, p2p_abi.hpp). It is all that they use: they know
-// communicator_impl as a name only.
+// the ABI for programs (tutti/detail/abi.hpp, p2p_abi.hpp). They use nothing else: to them
+// communicator_impl is an incomplete type.
 #pragma once
 
 #include <atomic>
@@ -22,6 +22,7 @@
 #include "transport/endpoint.hpp"
 #include "transport/shm/current_rank.hpp"
 #include "tutti/detail/abi.hpp"
+#include "tutti/detail/form.hpp"
 #include "tutti/detail/p2p_abi.hpp"
 
 namespace tutti::detail {
@@ -52,10 +53,14 @@ int address_of(const communicator_impl&, int rank) noexcept;
 selection_context selection_context_of(const communicator_impl&, const agreed_signature&);
 native_offer offers_native(const communicator_impl&, const agreed_signature&) noexcept;
 
+/// This rank is about to make a call that it has rejected: see call_dispatcher.
+void announce_rejection(communicator_impl&, const call&, mode, bool zeros, const std::string& text);
+
 // --- who may call
 
 /// Throws usage_error if the calling thread does not carry this rank, or the run has ended.
 void check_thread(const communicator_impl&, const char* operation);
+void check_entry(const communicator_impl&, const char* operation);
 /// The same in a few instructions, for a front end that checks in each of its calls.
 class thread_check {
  public:
@@ -63,6 +68,11 @@ class thread_check {
   void operator()(const char* operation) const {
     if (running_.load(std::memory_order_relaxed) != shm::current_rank) [[unlikely]]
       check_thread(of_, operation);
+  }
+  /// Throws peer_error also if a rejection of another rank is due. Before anything is sent.
+  void at_entry(const char* operation) const {
+    if (running_.load(std::memory_order_relaxed) != shm::current_rank) [[unlikely]]
+      check_entry(of_, operation);
   }
 
  private:
@@ -90,11 +100,11 @@ void report_refusal(communicator_impl&, const call&, const char* why);
 void add_progress(communicator_impl&, progressable& one);
 void remove_progress(communicator_impl&, const progressable& one) noexcept;
 /// Whether anything but `one` is under way on this rank.
-bool others_under_way(const communicator_impl&, const progressable* one) noexcept;
+bool has_other_operations(const communicator_impl&, const progressable* one) noexcept;
 /// Progresses everything that is under way on this rank but `except`, as in a blocking wait.
 void progress_others(communicator_impl&, const progressable* except);
 /// The handler of guarded().
-void give_up(communicator_impl&) noexcept;
+void fail_job(communicator_impl&) noexcept;
 /// An exception that leaves `step` ends the job first: other ranks may be reading this rank's
 /// buffers, which are about to go.
 template <class Step>
@@ -102,7 +112,7 @@ decltype(auto) guarded(communicator_impl& c, Step&& step) {
   try {
     return step();
   } catch (...) {
-    give_up(c);
+    fail_job(c);
     throw;
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Until when a communicator lives. Any thread may hold and drop it, but only the thread that
-// carries its rank destroys it (transport/shm/current_rank.hpp). When the program has returned on
+// The lifetime of a communicator. Any thread may copy and drop references to it, but only the thread
+// that carries its rank destroys it (transport/shm/current_rank.hpp). When the program has returned on
 // that thread, the communicator loses its part of the engine; then any thread may destroy it.
 #include <memory>
 #include <string>
@@ -22,69 +22,72 @@ void* communicator_impl::operator new(std::size_t bytes) { return ::operator new
 void communicator_impl::operator delete(void* memory, rank_state&) noexcept { ::operator delete(memory); }
 void communicator_impl::operator delete(void* memory) noexcept { ::operator delete(memory); }
 
-void communicator_impl::operator delete(communicator_impl* gone, std::destroying_delete_t) noexcept {
-  gone->p2p_.close();
-  gone->unlink_alive();
-  const std::shared_ptr<rank_state> shared = gone->state_.leave_rank();
-  gone->~communicator_impl();
+void communicator_impl::operator delete(communicator_impl* object, std::destroying_delete_t) noexcept {
+  object->p2p_.close();
+  if (const context* const engine = object->calls_.engine(); engine != nullptr)
+    object->state_.this_rank().rejections.end_context(
+        engine->id(), [&](std::uint32_t call) { return object->calls_.has_begun(call); });
+  object->unlink();
+  const std::shared_ptr<rank_state> shared = object->state_.release_rank();
+  object->~communicator_impl();
   if (!shared->over() && shared->spare_memory.size() < shared->spare_memory.capacity())
-    shared->spare_memory.push_back(gone);
+    shared->spare_memory.push_back(object);
   else
-    ::operator delete(gone);
+    ::operator delete(object);
 }
 
-void keep(communicator_impl& c) noexcept { c.keep(); }
-void drop(communicator_impl& c) noexcept { c.drop(); }
+void add_reference(communicator_impl& c) noexcept { c.add_reference(); }
+void drop_reference(communicator_impl& c) noexcept { c.drop_reference(); }
 
-// If another thread drops the last holder, the rank's own thread destroys the object later.
-void communicator_impl::drop() noexcept {
+// If another thread drops the last reference, the rank's own thread destroys the object later.
+void communicator_impl::drop_reference() noexcept {
   if (holders_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  rank_state& shared = state_.of_rank();
-  if (shared.runs_here() || shared.over()) {
-    shared.end_left_behind();  // this may be the program's last one, and they keep its job
+  rank_state& shared = state_.this_rank();
+  if (shared.may_call_here() || shared.over()) {
+    shared.destroy_dropped();  // if this is the program's last one, they still hold its job
     delete this;
     return;
   }
-  next_left_ = shared.left_behind.load(std::memory_order_relaxed);
-  while (!shared.left_behind.compare_exchange_weak(next_left_, this, std::memory_order_release)) {
+  next_dropped_ = shared.dropped.load(std::memory_order_relaxed);
+  while (!shared.dropped.compare_exchange_weak(next_dropped_, this, std::memory_order_release)) {
   }
 }
 
 communicator_handle moved_from() noexcept {
-  static communicator_impl* const nobody = [] {
+  static communicator_impl* const unusable = [] {
     auto shared = std::make_shared<rank_state>();
     shared->running_thread.store(&shm::no_rank, std::memory_order_relaxed);
     return new communicator_impl(shared, group::range(0, 1, 1, 0), group_name{});
   }();
-  nobody->keep();
-  return communicator_handle(nobody);
+  unusable->add_reference();
+  return communicator_handle(unusable);
 }
 
 // A communicator is made on the rank's own thread, which then destroys those that other threads
-// left.
-void communicator_impl::link_alive() noexcept {
-  rank_state& shared = state_.of_rank();
-  shared.end_left_behind();
-  behind_ = shared.living;
-  if (behind_ != nullptr) behind_->before_ = this;
-  shared.living = this;
+// dropped.
+void communicator_impl::link() noexcept {
+  rank_state& shared = state_.this_rank();
+  shared.destroy_dropped();
+  next_ = shared.communicators;
+  if (next_ != nullptr) next_->prev_ = this;
+  shared.communicators = this;
 }
 
-void communicator_impl::unlink_alive() noexcept {
-  rank_state& shared = state_.of_rank();
-  if (before_ != nullptr)
-    before_->behind_ = behind_;
-  else if (shared.living == this)
-    shared.living = behind_;
-  if (behind_ != nullptr) behind_->before_ = before_;
-  before_ = behind_ = nullptr;
+void communicator_impl::unlink() noexcept {
+  rank_state& shared = state_.this_rank();
+  if (prev_ != nullptr)
+    prev_->next_ = next_;
+  else if (shared.communicators == this)
+    shared.communicators = next_;
+  if (next_ != nullptr) next_->prev_ = prev_;
+  prev_ = next_ = nullptr;
 }
 
-// Memory alone is left, which goes with the last holder.
+// The last reference frees the memory.
 void communicator_impl::end_run() noexcept {
   p2p_.close();
   state_.close();
-  unlink_alive();
+  unlink();
 }
 
 void rank_state::end_calls() {
@@ -94,27 +97,28 @@ void rank_state::end_calls() {
       ++i;
       continue;
     }
-    living->state().guarded([&] { finish(*one); });
+    communicators->state().guarded([&] { finish(*one); });
     std::erase(active, one);
     i = 0;
   }
 }
 
 // The caller holds this object, so the last of the communicators does not destroy it.
-void rank_state::end_left_behind() noexcept {
-  if (left_behind.load(std::memory_order_relaxed) == nullptr) return;
-  for (communicator_impl* one = left_behind.exchange(nullptr, std::memory_order_acquire); one != nullptr;) {
-    communicator_impl* const next = one->next_left();
+void rank_state::destroy_dropped() noexcept {
+  if (dropped.load(std::memory_order_relaxed) == nullptr) return;
+  for (communicator_impl* one = dropped.exchange(nullptr, std::memory_order_acquire); one != nullptr;) {
+    communicator_impl* const next = one->next_dropped();
     delete one;
     one = next;
   }
 }
 
 void rank_state::end() noexcept {
-  end_left_behind();
-  while (living != nullptr) living->end_run();
+  destroy_dropped();
+  while (communicators != nullptr) communicators->end_run();
   active.clear();
-  running_thread.store(&shm::ended, std::memory_order_release);
+  if (ep != nullptr) ep->receive_rejections(nullptr);
+  running_thread.store(&shm::ended_run_identity, std::memory_order_release);
   ep = nullptr;
 }
 

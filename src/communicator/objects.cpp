@@ -5,14 +5,14 @@
 
 namespace tutti::detail {
 
-void refuse_short(caller s, parameter name, std::size_t needed, std::size_t left) {
+void refuse_short(caller s, parameter name, std::size_t needed, std::size_t remaining) {
   refuse_message(s, name,
                  "the message ends too soon: " + std::to_string(needed) + " more bytes are needed, but " +
-                     std::to_string(left) + " are left");
+                     std::to_string(remaining) + " are left");
 }
 
-void refuse_long(caller s, parameter name, std::size_t left) {
-  refuse_message(s, name, std::to_string(left) + " bytes of the message are left after the object");
+void refuse_long(caller s, parameter name, std::size_t remaining) {
+  refuse_message(s, name, std::to_string(remaining) + " bytes of the message are left after the object");
 }
 
 void writer::refuse_changed() const {
@@ -21,7 +21,7 @@ void writer::refuse_changed() const {
 }
 
 void writer::refuse_depth() const {
-  refuse_call(site_, name_, "has more than " + std::to_string(deepest_object) + " levels of nested objects",
+  refuse_call(site_, name_, "has more than " + std::to_string(max_object_depth) + " levels of nested objects",
               "send deeply nested data, such as a long list of pointers, in a container");
 }
 
@@ -34,24 +34,24 @@ void reader::refuse_flag() const { refuse_message(site_, name_, "a byte that mus
 void reader::refuse_number(std::uint64_t n) const {
   refuse_message(site_, name_,
                  "the message announces " + std::to_string(n) + " elements, but only " +
-                     std::to_string(left_) + " bytes are left");
+                     std::to_string(remaining_) + " bytes are left");
 }
 
 void reader::refuse_alternative() const { refuse_message(site_, name_, "a variant has no such alternative"); }
 
 void reader::refuse_depth() const {
   refuse_message(site_, name_,
-                 "more than " + std::to_string(deepest_object) + " levels of objects are nested");
+                 "more than " + std::to_string(max_object_depth) + " levels of objects are nested");
 }
 
-void check_objects(const call_site& s, object_place at, int root, std::size_t objects) {
-  const auto needed = static_cast<std::size_t>(s.gives);
+void check_objects(const collective_caller& s, object_site at, int root, std::size_t objects) {
+  const auto needed = static_cast<std::size_t>(s.send_blocks);
   if (objects == needed) return;
   if (s.what == collective::scatterv) {
     count_by_scatter(s, root, {}, true);
   } else {
     count_array unread;
-    counts_by_alltoall(s, nullptr, unread.make(static_cast<std::size_t>(s.takes)));
+    counts_by_alltoall(s, nullptr, unread.make(static_cast<std::size_t>(s.recv_blocks)));
   }
   refuse_call(s, at.name,
               "has " + std::to_string(objects) + " objects for " + std::to_string(needed) + " ranks",

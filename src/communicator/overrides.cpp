@@ -9,7 +9,7 @@ namespace tutti::detail {
 
 namespace {
 
-std::size_t place_of(collective what, override_kind kind) noexcept {
+std::size_t index_of(collective what, override_kind kind) noexcept {
   return 3 * static_cast<std::size_t>(what) + static_cast<std::size_t>(kind);
 }
 
@@ -17,24 +17,25 @@ std::size_t place_of(collective what, override_kind kind) noexcept {
 
 override_use& rank_state::use_of(collective what, override_kind kind) {
   uses.resize(3 * collective_names.size());
-  return uses[place_of(what, kind)];
+  return uses[index_of(what, kind)];
 }
 
 override_use rank_state::use_of(collective what, override_kind kind) const {
-  return uses.empty() ? override_use{} : uses[place_of(what, kind)];
+  return uses.empty() ? override_use{} : uses[index_of(what, kind)];
 }
 
 // For an adopted communicator and its duplicates, this is the end of the run.
 rank_state::~rank_state() {
   other_jobs.leave(*this);
-  if (ep != nullptr) ep->read_no_more(&place);
+  if (owned) owned->receive_rejections(nullptr);
+  if (ep != nullptr) ep->clear_call_site(&place);
   if (owned && by && owned->rank() == 0) report_unused_overrides(*this);
   for (void* one : spare_memory) ::operator delete(one);
 }
 
 // A user who sets a variable must learn that it changed nothing.
 void report_unused_overrides(const rank_state& state) {
-  const bool silent = state.set.when_unfit == fallback::silent;
+  const bool silent = state.config.when_unfit == fallback::silent;
   for (std::size_t i = 0; i < collective_names.size(); ++i) {
     const auto what = static_cast<collective>(i);
     const forced_choice& forced = state.by->of(what);

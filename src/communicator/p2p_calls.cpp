@@ -24,13 +24,13 @@ matched_message* matched(shm::unexpected_message* one) noexcept {
 // --- what is rejected before anything is sent
 
 void p2p_calls::open_first(const char* operation) {
-  state_.check_usable(operation);
+  state_.check_usable_at_entry(operation);
   if (ready_ != nullptr) return;  // any thread may call here
   if (!queue_) {
     state_.open();
-    std::unique_ptr<p2p_transport> by = state_.where().open_p2p();
-    queue_ = std::make_unique<message_queue>(state_.where(),
-                                             by ? std::move(by) : make_self_transport(state_.where()));
+    std::unique_ptr<p2p_transport> by = state_.engine_context().open_p2p();
+    if (!by) by = make_self_transport(state_.engine_context());
+    queue_ = std::make_unique<message_queue>(state_.engine_context(), std::move(by));
   }
   ready_ = queue_.get();
 }
@@ -41,7 +41,7 @@ void p2p_calls::refuse_peer(const char* operation, const char* parameter, int pe
     state_.refuse(operation, parameter,
                   "is " + std::to_string(peer) + ", which rank " + std::to_string(state_.rank()) +
                       " does not know: it knows only " +
-                      std::string(description_of(state_.members().knows())),
+                      std::string(description_of(state_.members().known_members())),
                   "name one of these, or use split(0) of this communicator, which knows all ranks");
   state_.refuse(operation, parameter,
                 "is " + std::to_string(peer) + ", but ranks are 0 to " + std::to_string(state_.size() - 1),
@@ -64,16 +64,16 @@ void p2p_calls::check(const recv_args& r) { check_source(r.operation, r.source, 
 template <class Over, class Alone>
 void p2p_calls::wait_until(const shm::wait_site& site, bool for_queue, const Over& over, const Alone& alone) {
   message_queue& queue = *queue_;
-  const auto& active = state_.of_rank().active;
-  std::uint64_t moves = queue.moves();
+  const auto& active = state_.this_rank().active;
+  std::uint64_t moves = queue.progress_count();
   while (!over()) {
     if (active.empty() || (for_queue && active.size() == 1 && active.front() == &queue)) {
       alone();
     } else {
-      state_.of_rank().progress_others(&queue, true);
-      queue.take_in();
-      if (queue.moves() != moves) {
-        moves = queue.moves();
+      state_.this_rank().progress_others(&queue, true);
+      queue.process_arrivals();
+      if (queue.progress_count() != moves) {
+        moves = queue.progress_count();
         state_.ep().progressed();
       }
       if (over()) break;
@@ -83,101 +83,101 @@ void p2p_calls::wait_until(const shm::wait_site& site, bool for_queue, const Ove
   state_.ep().progressed();
 }
 
-void p2p_calls::finish(posted_recv& w) {
+void p2p_calls::finish(posted_recv& recv) {
   message_queue& queue = *queue_;
-  const auto site = queue.site_of(w.what);
+  const auto site = queue.site_of(recv.what);
   wait_until(
-      site, true, [&] { return w.over(); },
+      site, true, [&] { return recv.over(); },
       [&] {
         queue.wait(site);
-        queue.take_in(&w);
+        queue.process_arrivals(&recv);
       });
 }
 
-void p2p_calls::finish(const send_args& l, transfer& t) {
+void p2p_calls::finish(const send_args& args, transfer& t) {
   message_queue& queue = *queue_;
-  const auto site = queue.site_of(l.operation, until_received, l.destination, l.tag);
+  const auto site = queue.site_of(args.operation, until_received, args.destination, args.tag);
   bool sent = false;  // sent() may return true only once
   wait_until(
-      site, false, [&] { return sent || (sent = queue.by().sent(t, site)); },
+      site, false, [&] { return sent || (sent = queue.transport().sent(t, site)); },
       [&] {
-        queue.by().wait_until_sent(t, site);
+        queue.transport().wait_until_sent(t, site);
         sent = true;
       });
 }
 
 // --- blocking
 
-void p2p_calls::send(const send_args& l) {
-  if (!check_send(l)) return;
+void p2p_calls::send(const send_args& args) {
+  if (!check_send(args)) return;
   state_.guarded([&] {
     if (queue_->interleaves()) state_.ep().preempt();
     transfer t;
-    if (!queue_->by().post(l, t)) finish(l, t);
+    if (!queue_->transport().post(args, t)) finish(args, t);
   });
 }
 
 envelope p2p_calls::receive(const recv_args& r) {
-  if (r.send_args == nullptr && !check_source(r.operation, r.source, r.tag)) {
-    if (r.room != nullptr) r.room(r.state, envelope{});
+  if (r.matched == nullptr && !check_source(r.operation, r.source, r.tag)) {
+    if (r.allocate != nullptr) r.allocate(r.state, envelope{});
     return {};
   }
-  if (r.send_args != nullptr) open(r.operation);
-  posted_recv w;
-  w.what = r;
-  struct end_of_wait {
+  if (r.matched != nullptr) open(r.operation);
+  posted_recv recv;
+  recv.what = r;
+  struct cancel_at_exit {
     message_queue& queue;
-    posted_recv& w;
-    ~end_of_wait() { queue.give_up(w); }
+    posted_recv& recv;
+    ~cancel_at_exit() { queue.cancel(recv); }
   };
   {
-    const end_of_wait given_up{*queue_, w};
+    const cancel_at_exit guard{*queue_, recv};
     state_.guarded([&] {
       if (queue_->interleaves()) state_.ep().preempt();
-      queue_->begin(w);
-      if (!w.over()) finish(w);
+      queue_->begin(recv);
+      if (!recv.over()) finish(recv);
     });
   }
-  w.settle();
-  return w.found;
+  recv.rethrow_failure();
+  return recv.found;
 }
 
 bool p2p_calls::find_message(const char* operation, int source, int tag, bool wait, envelope& found) {
   message_queue& queue = *queue_;
-  bool there = false;
+  bool is_found = false;
   state_.guarded([&] {
-    queue.take_in();
-    if ((there = queue.find(source, tag, found, operation))) return;
-    if (!wait) {  // no wait is reported: the program may look as long as it likes
-      state_.of_rank().progress_others(&queue, true);
+    queue.process_arrivals();
+    if ((is_found = queue.find(source, tag, found, operation))) return;
+    if (!wait) {  // no wait is reported: the program may probe as long as it likes
+      state_.this_rank().progress_others(&queue, true);
       if (state_.ep().size() > 1) state_.ep().pause(queue.site_of(operation, "a message", -1, tag));
       state_.ep().progressed();
-      queue.take_in();
-      there = queue.find(source, tag, found, operation);
+      queue.process_arrivals();
+      is_found = queue.find(source, tag, found, operation);
       return;
     }
     const auto site = queue.site_of({.operation = operation, .source = source, .tag = tag});
     wait_until(
-        site, true, [&] { return there = queue.find(source, tag, found, operation); },
+        site, true, [&] { return is_found = queue.find(source, tag, found, operation); },
         [&] {
           queue.wait(site);
-          queue.take_in();
+          queue.process_arrivals();
         });
   });
-  return there;
+  return is_found;
 }
 
-bool p2p_calls::look(const char* operation, int source, int tag, bool wait, envelope& found) {
+bool p2p_calls::probe(const char* operation, int source, int tag, bool wait, envelope& found) {
   found = {};
   if (!check_source(operation, source, tag)) return true;
   return find_message(operation, source, tag, wait, found);
 }
 
-matched_message* p2p_calls::take(const char* operation, int source, int tag, bool wait, envelope& found) {
+matched_message* p2p_calls::mprobe(const char* operation, int source, int tag, bool wait, envelope& found) {
   found = {};
   if (!check_source(operation, source, tag)) return nullptr;
   while (find_message(operation, source, tag, wait, found))
-    if (shm::unexpected_message* const one = queue_->take_out(found, operation)) return matched(one);
+    if (shm::unexpected_message* const one = queue_->extract(found, operation)) return matched(one);
   found = {};
   return nullptr;
 }
@@ -188,19 +188,19 @@ void p2p_calls::put_back(matched_message* one) noexcept {
 
 // --- tutti/detail/p2p_abi.hpp
 
-void send(communicator_impl& c, const send_args& l) { c.p2p().send(l); }
+void send(communicator_impl& c, const send_args& args) { c.p2p().send(args); }
 void check_recv(communicator_impl& c, const recv_args& r) { c.p2p().check(r); }
 envelope receive(communicator_impl& c, const recv_args& r) { return c.p2p().receive(r); }
 envelope found(const pending& p) noexcept {
   const envelope* e = p.found();
   return e != nullptr ? *e : envelope{};
 }
-bool look(communicator_impl& c, const char* operation, int source, int tag, bool wait, envelope& e) {
-  return c.p2p().look(operation, source, tag, wait, e);
+bool probe(communicator_impl& c, const char* operation, int source, int tag, bool wait, envelope& e) {
+  return c.p2p().probe(operation, source, tag, wait, e);
 }
-matched_message* take(communicator_impl& c, const char* operation, int source, int tag, bool wait,
-                      envelope& e) {
-  return c.p2p().take(operation, source, tag, wait, e);
+matched_message* mprobe(communicator_impl& c, const char* operation, int source, int tag, bool wait,
+                        envelope& e) {
+  return c.p2p().mprobe(operation, source, tag, wait, e);
 }
 void put_back(communicator_impl& c, matched_message* one) noexcept { c.p2p().put_back(one); }
 

@@ -23,20 +23,20 @@ class p2p_calls {
   p2p_calls& operator=(const p2p_calls&) = delete;
 
   // The functions of p2p_abi.hpp. make_send() and make_receive() are inline in p2p_operation.cpp.
-  void send(const send_args& l);
+  void send(const send_args& args);
   envelope receive(const recv_args& r);
-  pending_call make_send(const send_args& l, bool started);
+  pending_call make_send(const send_args& args, bool started);
   pending_call make_receive(const recv_args& r, bool started);
   void check(const recv_args& r);
-  bool look(const char* operation, int source, int tag, bool wait, envelope& found);
-  matched_message* take(const char* operation, int source, int tag, bool wait, envelope& found);
+  bool probe(const char* operation, int source, int tag, bool wait, envelope& found);
+  matched_message* mprobe(const char* operation, int source, int tag, bool wait, envelope& found);
   /// Does nothing if this thread may not call: the message then goes with its engine.
   void put_back(matched_message* one) noexcept;
 
   /// The queue, which the first message opens. Throws usage_error if the communicator was freed or
   /// the calling thread does not carry this rank.
   message_queue& open(const char* operation) {
-    if (ready_ == nullptr || !state_.is_carried_here()) [[unlikely]]
+    if (ready_ == nullptr || !state_.is_current_rank()) [[unlikely]]
       open_first(operation);
     return *queue_;
   }
@@ -51,32 +51,32 @@ class p2p_calls {
 
   void open_first(const char* operation);
   // These return false if the peer is rank::null.
-  bool check_send(const send_args& l) {
-    if (static_cast<unsigned>(l.tag) > open(l.operation).max_tag()) [[unlikely]]
-      refuse_tag(l.operation, l.tag);
-    if (is_known(l.destination)) [[likely]]
+  bool check_send(const send_args& args) {
+    if (static_cast<unsigned>(args.tag) > open(args.operation).max_tag()) [[unlikely]]
+      refuse_tag(args.operation, args.tag);
+    if (is_reachable(args.destination)) [[likely]]
       return true;
-    if (l.destination != rank::null) refuse_peer(l.operation, "destination", l.destination);
+    if (args.destination != rank::null) refuse_peer(args.operation, "destination", args.destination);
     return false;
   }
   bool check_source(const char* operation, int source, int tag) {
     const message_queue& queue = open(operation);
     if (tag != tags::any && static_cast<unsigned>(tag) > queue.max_tag()) [[unlikely]]
       refuse_tag(operation, tag);
-    if (source == rank::any || is_known(source)) [[likely]]
+    if (source == rank::any || is_reachable(source)) [[likely]]
       return true;
     if (source != rank::null) refuse_peer(operation, "source", source);
     return false;
   }
-  bool is_known(int r) const noexcept {
-    return static_cast<unsigned>(r) < static_cast<unsigned>(state_.size()) && state_.members().knows(r);
+  bool is_reachable(int r) const noexcept {
+    return static_cast<unsigned>(r) < static_cast<unsigned>(state_.size()) && state_.members().is_known(r);
   }
   [[noreturn]] void refuse_peer(const char* operation, const char* parameter, int peer) const;
   [[noreturn]] void refuse_tag(const char* operation, int tag) const;
   template <class Over, class Alone>
   void wait_until(const shm::wait_site& site, bool for_queue, const Over& over, const Alone& alone);
-  void finish(posted_recv& w);
-  void finish(const send_args& l, transfer& t);
+  void finish(posted_recv& recv);
+  void finish(const send_args& args, transfer& t);
   bool find_message(const char* operation, int source, int tag, bool wait, envelope& found);
   template <class What>
   pending_call make(const What& what, bool has_peer, bool started);

@@ -12,58 +12,58 @@
 
 namespace tutti::detail {
 
-/// A message under way, or prepared. When it is complete it is kept for the next one.
+/// A message under way, or prepared. When it is complete, the next message reuses the object.
 class p2p_calls::operation final : public pending {
  public:
   explicit operation(p2p_calls& where) : where_(where), state_(where.state_) {
-    slot = &state_.of_rank().place;
+    slot = &state_.this_rank().place;
   }
   ~operation() = default;
   operation(const operation&) = delete;
   operation& operator=(const operation&) = delete;
 
   /// `has_peer`: the peer is not rank::null.
-  void prepare(const send_args& l, bool has_peer) {
+  void prepare(const send_args& args, bool has_peer) {
     sends_ = true;
     is_null_ = !has_peer;
-    args_ = l;
+    args_ = args;
   }
   void prepare(const recv_args& r, bool has_peer) {
     sends_ = false;
     is_null_ = !has_peer;
     posted_.what = r;
-    posted_.lasts = true;
+    posted_.nonblocking = true;
     posted_.found = {};
   }
 
   void start() override {
     message_queue& queue = where_.open(name());
-    // Even if its message has come: nobody would learn that it was received.
+    // Even if its message has arrived: the program would not learn that it was received.
     if (started_) state_.refuse(name(), "", "is already in progress", "wait() before the next start()");
     started_ = true;
     complete_ = false;
     if (is_null_) {
       const recv_args& r = posted_.what;
-      if (!sends_ && r.room != nullptr) r.room(r.state, envelope{});
+      if (!sends_ && r.allocate != nullptr) r.allocate(r.state, envelope{});
       return;
     }
     state_.guarded([&] {
       if (queue.interleaves()) state_.ep().preempt();
       if (sends_)
-        sending_ = !queue.by().post(args_, moving_);
+        sending_ = !queue.transport().post(args_, moving_);
       else
         queue.begin(posted_);
     });
-    auto& active = state_.of_rank().active;
+    auto& active = state_.this_rank().active;
     if (!sends_ && !posted_.over() && std::find(active.begin(), active.end(), &queue) == active.end())
-      state_.of_rank().add_active(queue);
+      state_.this_rank().add_active(queue);
   }
   bool test() override {
     state_.check_thread(name());
     if (!ended()) {
       state_.guarded([&] {
-        state_.of_rank().progress_others(nullptr, true);
-        // A test is no wait: a rank that is alone lets nobody else run.
+        state_.this_rank().progress_others(nullptr, true);
+        // A test is no wait: a single rank has no other rank to let run.
         if (!ended() && state_.ep().size() > 1) state_.ep().pause(site());
       });
       if (!over()) return false;
@@ -88,19 +88,19 @@ class p2p_calls::operation final : public pending {
 
   bool dismiss() noexcept override {
     if (!state_.usable()) [[unlikely]] {
-      const bool goes = state_.release_on_other_thread(!over(), name());
-      if (goes) delete this;
-      return goes;
+      const bool may_delete = state_.release_on_other_thread(!over(), name());
+      if (may_delete) delete this;
+      return may_delete;
     }
     std::unique_ptr<operation> self(this);
     end_use(*this, state_.ep(), name(), state_.rank());
     if (where_.queue_) {
-      where_.queue_->give_up(posted_);
+      where_.queue_->cancel(posted_);
       leave_active();
     }
     auto& idle = where_.idle_;
     if (sending_ || idle.size() == idle.capacity()) return true;
-    posted_.refusal = nullptr;
+    posted_.failure = nullptr;
     started_ = complete_ = false;
     idle.push_back(self.release());
     return true;
@@ -110,7 +110,7 @@ class p2p_calls::operation final : public pending {
   const char* name() const noexcept { return sends_ ? args_.operation : posted_.what.operation; }
   bool over() const noexcept { return !sending_ && posted_.over(); }
   bool ended() {
-    if (sending_) sending_ = !where_.queue_->by().sent(moving_, site());
+    if (sending_) sending_ = !where_.queue_->transport().sent(moving_, site());
     return over();
   }
   shm::wait_site site() const noexcept {
@@ -121,14 +121,14 @@ class p2p_calls::operation final : public pending {
     leave_active();
     complete_ = started_ || complete_;
     started_ = false;
-    if (posted_.refusal) [[unlikely]] {
+    if (posted_.failure) [[unlikely]] {
       complete_ = false;
-      posted_.settle();
+      posted_.rethrow_failure();
     }
   }
   void leave_active() noexcept {
-    if (sends_ || !where_.queue_ || where_.queue_->busy()) return;
-    auto& active = state_.of_rank().active;
+    if (sends_ || !where_.queue_ || where_.queue_->has_posted()) return;
+    auto& active = state_.this_rank().active;
     active.erase(std::remove(active.begin(), active.end(), where_.queue_.get()), active.end());
   }
 
@@ -151,11 +151,11 @@ pending_call p2p_calls::make(const What& what, bool has_peer, bool started) {
   return made;
 }
 
-inline pending_call p2p_calls::make_send(const send_args& l, bool started) {
-  return make(l, check_send(l), started);
+inline pending_call p2p_calls::make_send(const send_args& args, bool started) {
+  return make(args, check_send(args), started);
 }
 inline pending_call p2p_calls::make_receive(const recv_args& r, bool started) {
-  const bool has_peer = r.send_args != nullptr || check_source(r.operation, r.source, r.tag);
+  const bool has_peer = r.matched != nullptr || check_source(r.operation, r.source, r.tag);
   return make(r, has_peer, started);
 }
 
@@ -163,15 +163,17 @@ void p2p_calls::close() noexcept {
   if (!queue_) return;
   for (const operation* one : idle_) delete one;
   idle_.clear();
-  std::erase(state_.of_rank().active, queue_.get());
+  std::erase(state_.this_rank().active, queue_.get());
   ready_ = nullptr;
   queue_.reset();
 }
 
 // --- tutti/detail/p2p_abi.hpp
 
-pending_call start_send(communicator_impl& c, const send_args& l) { return c.p2p().make_send(l, true); }
-pending_call prepare_send(communicator_impl& c, const send_args& l) { return c.p2p().make_send(l, false); }
+pending_call start_send(communicator_impl& c, const send_args& args) { return c.p2p().make_send(args, true); }
+pending_call prepare_send(communicator_impl& c, const send_args& args) {
+  return c.p2p().make_send(args, false);
+}
 pending_call start_receive(communicator_impl& c, const recv_args& r) { return c.p2p().make_receive(r, true); }
 pending_call prepare_receive(communicator_impl& c, const recv_args& r) {
   return c.p2p().make_receive(r, false);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was written and bound for a call, with the run that blocking calls use again. schedule_store
+// What was written and bound for a call, with the run that blocking calls reuse. schedule_store
 // makes and owns these; call_cache and operations under way point to them.
 #pragma once
 
@@ -23,14 +23,14 @@ struct bound_composition {
   std::size_t count;
   element type;
   builtin_op op;
-  std::string named;  // the algorithm that the call names
+  std::string algorithm;  // the algorithm that the call names
   std::unique_ptr<bound_composite_plan> bound;
-  std::vector<inner_call> inside;  // for the trace; empty without one
+  std::vector<inner_call> inner_calls;  // for the trace; empty without one
 
   /// Never for vector forms, whose counts this does not hold.
   bool serves(const call& c) const noexcept {
     return c.count == count && c.type == type && c.op.which == op && !is_vector_form(c.what) &&
-           (c.algorithm == nullptr ? named.empty() : named == c.algorithm);
+           (c.algorithm == nullptr ? algorithm.empty() : algorithm == c.algorithm);
   }
 };
 

@@ -1,21 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "communicator/rank_state.hpp"
 
+#include <optional>
 #include <string>
+
+#include "base/report_text.hpp"
+#include "communicator/communicator_impl.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti::detail {
 
 void rank_state::begin_trace() {
-  if (set.trace.calls && ep->rank() == 0)
-    trace = std::make_unique<call_trace>(set.trace.file, std::string(ep->engine()), ep->size());
+  if (config.trace.calls && ep->rank() == 0)
+    trace = std::make_unique<call_trace>(config.trace.file, std::string(ep->engine()), ep->size());
+}
+
+void rank_state::throw_rejections(const char* operation, int rank) {
+  // A communicator that this rank has not opened yet has begun no call.
+  const auto begun = [&](std::uint64_t context, std::uint32_t call) {
+    for (const communicator_impl* one = communicators; one != nullptr; one = one->next_of_rank())
+      if (const auto* engine = one->calls().engine(); engine != nullptr && engine->id() == context)
+        return one->calls().has_begun(call);
+    return false;
+  };
+  const std::optional<rejection> due = rejections.take_due(begun);
+  if (!due) return;
+  throw peer_error(operation, rank, "",
+                   "rank " + std::to_string(due->rank) + " rejected its arguments in an earlier call (" +
+                       std::string(without_prefix(due->text)) + "), and this rank received zeros as its data",
+                   "see the error of that rank; this call has sent nothing", place);
 }
 
 void rank_state::finish(progressable& one) {
-  std::uint64_t moves = one.moves();
-  while (!one.go_on(false)) {
+  std::uint64_t moves = one.progress_count();
+  while (!one.advance(false)) {
     progress_others(&one, true);
-    if (one.moves() != moves) {
-      moves = one.moves();
+    if (one.progress_count() != moves) {
+      moves = one.progress_count();
       ep->progressed();
     }
     ep->pause(one.site("messages"));
@@ -30,9 +51,9 @@ void rank_state::progress_others(const progressable* except, bool waits) {
       ++i;
       continue;
     }
-    const std::uint64_t before = one->moves();
-    const bool over = one->go_on(false);
-    if ((over || one->moves() != before) && ep != nullptr) ep->progressed();
+    const std::uint64_t before = one->progress_count();
+    const bool over = one->advance(false);
+    if ((over || one->progress_count() != before) && ep != nullptr) ep->progressed();
     if (over) {
       active.erase(active.begin() + static_cast<std::ptrdiff_t>(i));
     } else {

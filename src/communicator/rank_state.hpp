@@ -10,6 +10,7 @@
 #include <source_location>
 #include <vector>
 
+#include "communicator/peer_rejections.hpp"
 #include "runtime/executor/progressable.hpp"
 #include "runtime/settings/active_trees.hpp"
 #include "runtime/settings/settings.hpp"
@@ -32,27 +33,27 @@ struct rank_state;
 /// that a wait progresses.
 class progress_other_jobs final : public progressable {
  public:
-  bool go_on(bool) override;
+  bool advance(bool) override;
   void work() override;
-  std::uint64_t moves() const noexcept override { return moves_; }
+  std::uint64_t progress_count() const noexcept override { return progress_count_; }
   shm::wait_site site(const char* what, int) const noexcept override {
     return {"progress", "", what, -1, -1, shm::wait_site::unnumbered};
   }
 
   /// Joins the adopted communicators of the calling thread. Each then knows all others. Only for an
   /// MPI below MPI_THREAD_MULTIPLE, since their lists are used without a lock.
-  void join(rank_state& own);
-  void leave(rank_state& own) noexcept;
+  void join(rank_state& self);
+  void leave(rank_state& self) noexcept;
   /// This communicator has begun an operation. The waits of the others progress it from here on.
   void announce() {
     if (!others_.empty()) [[unlikely]]
-      enter_others();
+      add_to_others();
   }
 
  private:
-  void enter_others();
+  void add_to_others();
   std::vector<rank_state*> others_;
-  std::uint64_t moves_ = 0;
+  std::uint64_t progress_count_ = 0;
 };
 
 /// What all communicators of one rank share.
@@ -60,14 +61,14 @@ struct rank_state final : rank_progress {
   std::unique_ptr<endpoint> owned;  // null if an engine's run() owns it
   endpoint* ep = nullptr;
   std::source_location place;  // of the current call in the program (tutti/detail/call_site.hpp)
-  settings set;
+  settings config;
   std::shared_ptr<const selection> by;  // null: only the fallback in code
   std::uint64_t next_id = 2;            // of communicators; the world has 1
   std::vector<progressable*> active;    // what every wait of this rank progresses
   std::vector<override_use> uses;       // three for each collective; empty before the first
   std::uint32_t engine_conditions = 0;
   std::unique_ptr<call_trace> trace;  // on rank 0, if TUTTI_TRACE requests it
-  unsigned traces_of_tasks = 0;       // number written
+  unsigned task_trace_count = 0;      // number written
   // Memory of destroyed communicators, for programs that make groups in loops.
   static constexpr std::size_t max_spare = 16;
   std::vector<void*> spare_memory;
@@ -87,28 +88,40 @@ struct rank_state final : rank_progress {
   void finish(progressable& one);
 
   // The thread whose shm::current_rank is `running_thread` may use this rank's communicators. If
-  // MPI permits it, any thread may, one at a time.
+  // MPI permits it, any thread may, one at a time. While there are rejections, the word is
+  // shm::rejecting_identity.
   shm::rank_identity self;
   std::atomic<const shm::rank_identity*> running_thread{nullptr};
   bool any_thread = false;
-  bool runs_here() const noexcept {
-    const auto* const whose = running_thread.load(std::memory_order_relaxed);
-    return whose == shm::current_rank ||
-           (any_thread && whose != &shm::ended && shm::current_rank != &shm::in_kernel);
+  peer_rejections rejections{running_thread};
+  /// `one` carries this rank until end(). From here on other ranks may send rejections.
+  void begin(const shm::rank_identity* one) {
+    rejections.carried_by(one);
+    ep->receive_rejections(&rejections);
   }
-  bool over() const noexcept { return running_thread.load(std::memory_order_acquire) == &shm::ended; }
-  communicator_impl* living = nullptr;                   // list of this rank's communicators
-  std::atomic<communicator_impl*> left_behind{nullptr};  // list of those that other threads dropped
+  bool may_call_here() const noexcept {
+    const auto* whose = running_thread.load(std::memory_order_relaxed);
+    if (whose == &shm::rejecting_identity) whose = rejections.carrier();
+    return whose == shm::current_rank ||
+           (any_thread && whose != &shm::ended_run_identity && shm::current_rank != &shm::kernel_identity);
+  }
+  bool over() const noexcept {
+    return running_thread.load(std::memory_order_acquire) == &shm::ended_run_identity;
+  }
+  communicator_impl* communicators = nullptr;        // list of this rank's communicators
+  std::atomic<communicator_impl*> dropped{nullptr};  // list of those that other threads dropped
 
   void begin_trace();
   /// The engine reads `place` for its reports, until it is given another or this object is
   /// destroyed.
   void use(endpoint& one) noexcept {
     ep = &one;
-    one.read_place(&place);
+    one.set_call_site(&place);
   }
+  /// Throws peer_error if a rejection is due. `rank` and `place` are those of the current call.
+  void throw_rejections(const char* operation, int rank);
   /// Destroys the communicators that other threads dropped. Only on the rank's own thread.
-  void end_left_behind() noexcept;
+  void destroy_dropped() noexcept;
   /// Waits for the calls that the program has left under way, since other ranks wait for them.
   void end_calls();
   /// The program has returned on this rank. Its communicators lose their part of the engine, and

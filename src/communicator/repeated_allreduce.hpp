@@ -25,18 +25,18 @@ class repeated_allreduce {
   call& made() noexcept { return made_; }
   void run() {
     run_call(all_, made_);
-    if (!asked_) request_lines();
+    if (!lines_requested_) request_lines();
   }
 
   /// Whether the next call may use the lines; other members may call run() instead. It may not
   /// while something is under way on this rank, which the wait must progress.
   bool has_lines() const noexcept { return lines_ && rank_.active.empty(); }
-  /// See shm::line_exchange::meet().
+  /// See shm::line_exchange::exchange().
   template <class Write>
   void run_in_lines(Write&& write) {
     calls_.run_instead([&](std::uint32_t id) {
       site_.run = id;
-      lines_->meet(site_, write);
+      lines_->exchange(site_, write);
     });
   }
   /// After it, until the next call: what a member has written.
@@ -51,7 +51,7 @@ class repeated_allreduce {
   call made_;
   shm::wait_site site_;
   std::optional<shm::line_exchange> lines_;
-  bool asked_ = false;
+  bool lines_requested_ = false;
 };
 
 }  // namespace tutti::detail

@@ -10,7 +10,7 @@
 namespace tutti {
 namespace detail {
 
-bool several::complete(one& call, const char* operation, const std::source_location& at) {
+bool request_operations::complete(one& call, const char* operation, const std::source_location& at) {
   if (!call.valid()) return true;
   try {
     return call.checked(operation, at).test();
@@ -20,15 +20,15 @@ bool several::complete(one& call, const char* operation, const std::source_locat
   }
 }
 
-status several::finish(one& call) {
+status request_operations::finish(one& call) {
   if (!call.valid()) return {};
   const status what(found(*call.pending_));
   call.take();
   return what;
 }
 
-status several::wait(one& call, const char* operation, const std::source_location& at,
-                     std::exception_ptr& first) {
+status request_operations::wait(one& call, const char* operation, const std::source_location& at,
+                                std::exception_ptr& first) {
   if (!call.valid()) return {};
   try {
     call.checked(operation, at).wait();
@@ -40,7 +40,7 @@ status several::wait(one& call, const char* operation, const std::source_locatio
   }
 }
 
-void several::refuse_statuses(const char* operation, std::size_t holds, std::size_t needed) {
+void request_operations::refuse_statuses(const char* operation, std::size_t holds, std::size_t needed) {
   throw usage_error(
       operation, -1, "statuses",
       "holds " + std::to_string(holds) + " statuses, but " + std::to_string(needed) + " are needed",
@@ -59,7 +59,7 @@ void refuse_copied_request(const char* what, const std::source_location& at) {
 }
 
 void refuse_extracted(parameter name) {
-  throw usage_error(std::string("extract_") + text_of(name), -1, text_of(name),
+  throw usage_error(std::string("extract_") + parameter_name(name), -1, parameter_name(name),
                     "was already extracted from this result", "keep what the first call returned");
 }
 
@@ -90,44 +90,44 @@ void message::refuse_empty() {
 }
 
 detail::envelope message::receive(detail::recv_args in) {
-  aim(in);
-  detail::envelope came;
+  match_exactly(in);
+  detail::envelope received;
   try {
-    came = detail::receive(*where_, in);
+    received = detail::receive(*where_, in);
   } catch (const truncation_error&) {
-    args_ = nullptr;
+    matched_ = nullptr;
     drop();
     throw;
   }
-  args_ = nullptr;
+  matched_ = nullptr;
   drop();
-  return came;
+  return received;
 }
 
 // The length is known, so a message that does not fit is rejected now, while it is still here.
 detail::pending_call message::start_receive(detail::recv_args in) {
-  aim(in);
+  match_exactly(in);
   if (what_.bytes % in.element != 0)
     throw mismatch_error(in.operation, detail::rank_of(*where_), "recv_buf",
                          "the message has " + std::to_string(what_.bytes) +
                              " bytes, which is not a whole number of elements of " +
                              std::to_string(in.element),
                          "receive it with the element type that it was sent with", detail::place_of(*where_));
-  if (in.room != nullptr) {
-    in.into = in.room(in.state, what_);
-    in.most = what_.bytes;
-    in.room = nullptr;
+  if (in.allocate != nullptr) {
+    in.into = in.allocate(in.state, what_);
+    in.capacity = what_.bytes;
+    in.allocate = nullptr;
   }
   detail::pending_call under_way = detail::start_receive(*where_, in);
-  args_ = nullptr;
+  matched_ = nullptr;
   drop();
   return under_way;
 }
 
-void message::aim(detail::recv_args& in) const noexcept {
+void message::match_exactly(detail::recv_args& in) const noexcept {
   in.source = what_.source;
   in.tag = what_.tag;
-  in.send_args = args_;
+  in.matched = matched_;
 }
 
 }  // namespace tutti

@@ -80,8 +80,8 @@ prepared_call& schedule_store::find(const call& c) {
     sh.first_group = where_.graph().first_group;
     sh.sources = where_.graph().sources;
     sh.destinations = where_.graph().destinations;
-    made->bound =
-        std::make_unique<bound_schedule>(made->name, write(found.pure, sh), where_.where(), where_.peers());
+    made->bound = std::make_unique<bound_schedule>(made->name, write(found.pure, sh), where_.engine_context(),
+                                                   where_.peers());
     made->blocking = std::make_unique<schedule_run>();
   }
   calls_.push_back(std::move(made));
@@ -93,22 +93,22 @@ std::shared_ptr<bound_composition> schedule_store::plan(const call& c, const pre
   planner by(c, where_.rank(), where_.nodes(), p.composed.parameter_values);
   p.composed.which->plan(by);
   composite_plan made = by.finish();
-  const bool traced = where_.of_rank().trace != nullptr;
+  const bool traced = where_.this_rank().trace != nullptr;
   std::vector<bound_schedule*> schedules;
-  std::vector<inner_call> inside;
+  std::vector<inner_call> inner_calls;
   for (const subcall& sub : made.calls) {
     const std::vector<int>& ranks = made.groups[static_cast<std::size_t>(sub.group)];
     const inner_schedule& one = find_inner(c, sub, ranks, blocking);
     schedules.push_back(one.bound.get());
     if (traced)
-      inside.push_back({sub.what, ranks.empty() ? where_.size() : static_cast<int>(ranks.size()), sub.count,
-                        sub.in_place, one.chosen});
+      inner_calls.push_back({sub.what, ranks.empty() ? where_.size() : static_cast<int>(ranks.size()),
+                             sub.count, sub.in_place, one.chosen});
   }
-  auto bound =
-      std::make_unique<bound_composite_plan>(p.name, std::move(made), std::move(schedules), where_.where());
+  auto bound = std::make_unique<bound_composite_plan>(p.name, std::move(made), std::move(schedules),
+                                                      where_.engine_context());
   return std::make_shared<bound_composition>(bound_composition{c.count, c.type, c.op.which,
                                                                c.algorithm != nullptr ? c.algorithm : "",
-                                                               std::move(bound), std::move(inside)});
+                                                               std::move(bound), std::move(inner_calls)});
 }
 
 // The pure tree alone selects it, so that no composition contains another.
@@ -118,7 +118,7 @@ schedule_store::inner_schedule& schedule_store::find_inner(const call& c, const 
       selection_context_of(where_, agreed_part(c, where_.size())), c, sub, ranks, where_.nodes(), blocking,
       [&](const agreed_signature& one) { return offers_native(where_, one); });
   const named_choice named{sub.what == c.what ? c.algorithm : nullptr, nullptr};
-  const resolution found = resolve_inside(*where_.of_rank().by, s, named, true, where_.rank());
+  const resolution found = resolve_inside(*where_.this_rank().by, s, named, true, where_.rank());
   count_overrides(where_, sub.what, found, false);
   if (!found.served)
     where_.refuse(name_of(c.what).data(), "composition",
@@ -140,7 +140,7 @@ schedule_store::inner_schedule& schedule_store::find_inner(const call& c, const 
   auto made = std::make_unique<inner_schedule>(
       inner_schedule{found.pure, sub.what, sub.root, sub.in_place, s.call.commutative, ranks, nullptr});
   made->bound = std::make_unique<bound_schedule>(name_of_choice(sub.what, found.pure), write(found.pure, sh),
-                                                 where_.where(), where_.peers(), ranks);
+                                                 where_.engine_context(), where_.peers(), ranks);
   inner_calls_.push_back(std::move(made));
   return *inner_calls_.back();
 }

@@ -21,7 +21,7 @@ class schedule_store {
   schedule_store(const schedule_store&) = delete;
   schedule_store& operator=(const schedule_store&) = delete;
 
-  /// Selects what a valid call runs. The result stays where it is. Throws usage_error if no
+  /// Selects what a valid call runs. The result has a stable address. Throws usage_error if no
   /// algorithm serves the call.
   prepared_call& find(const call& c);
 

@@ -29,8 +29,8 @@ text variables_that_decide(const selection& by) {
     add(override_variable(what, override_kind::inter_algorithm), by.forced[i].inter_algorithm);
     add(override_variable(what, override_kind::composition), by.forced[i].composition);
   }
-  if (const trees_file own = trees_of_the_user(); own.is_default)
-    all += (all.empty() ? "the trees of " : ", the trees of ") + own.path;
+  if (const trees_file file = user_trees(); file.is_default)
+    all += (all.empty() ? "the trees of " : ", the trees of ") + file.path;
   if (all.empty()) all = "no variable set";
   text cut{};
   std::copy_n(all.begin(), std::min(all.size(), cut.size() - 1), cut.begin());
@@ -43,30 +43,30 @@ std::uint64_t hash_of_settings(const rank_state& rank) {
   for (const forced_choice& f : by.forced)
     for (const std::string* one : {&f.algorithm, &f.inter_algorithm, &f.composition})
       hash = mix(hash, hash_of(one->c_str()));
-  return mix(hash, static_cast<std::uint64_t>(rank.set.when_unfit) * 2 + (rank.set.check ? 1 : 0));
+  return mix(hash, static_cast<std::uint64_t>(rank.config.when_unfit) * 2 + (rank.config.check ? 1 : 0));
 }
 
 }  // namespace
 
 // The exchanges name an algorithm, since ranks with other settings would select different ones.
-void compare_settings(const communicator_state& where, control_calls& by) {
-  const std::uint64_t mine = hash_of_settings(where.of_rank());
+void compare_settings(const communicator_state& where, control_calls& control) {
+  const std::uint64_t mine = hash_of_settings(where.this_rank());
   std::vector<std::uint64_t> all(static_cast<std::size_t>(where.size()));
-  by.exchange(collective::allgather, &mine, all.data(), sizeof mine, nullptr, "ring");
-  std::string others;
+  control.exchange(collective::allgather, &mine, all.data(), sizeof mine, nullptr, "ring");
+  std::string differing;
   std::size_t first = 0;
   for (std::size_t r = all.size(); r-- > 1;)
     if (all[r] != all[0]) {
       first = r;
-      others = std::to_string(r) + (others.empty() ? "" : ", ") + others;
+      differing = std::to_string(r) + (differing.empty() ? "" : ", ") + differing;
     }
-  if (others.empty()) return;
+  if (differing.empty()) return;
   // All ranks have found the difference. Each sends its settings to the others.
-  const text own = variables_that_decide(*where.of_rank().by);
+  const text mine_text = variables_that_decide(*where.this_rank().by);
   std::vector<text> of_all(all.size());
-  by.exchange(collective::allgather, own.data(), of_all.data(), sizeof own, nullptr, "ring");
+  control.exchange(collective::allgather, mine_text.data(), of_all.data(), sizeof mine_text, nullptr, "ring");
   throw mismatch_error("run", where.rank(), "TUTTI_*",
-                       "rank " + others + " would choose differently from rank 0: rank " +
+                       "rank " + differing + " would choose differently from rank 0: rank " +
                            std::to_string(first) + " has " + of_all[first].data() + "; rank 0 has " +
                            of_all[0].data(),
                        "set the same variables and the same files on all ranks");

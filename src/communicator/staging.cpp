@@ -17,11 +17,11 @@ staging::side::~side() {
 }
 
 void staging::side::resize(std::size_t elements) {
-  if (dense_ && elements > room_) {
+  if (dense_ && elements > capacity_) {
     auto* more = static_cast<std::byte*>(::operator new (elements* unit_, std::align_val_t{align_}));
     if (memory_ != nullptr) ::operator delete (memory_, std::align_val_t{align_});
     memory_ = more;
-    room_ = elements;
+    capacity_ = elements;
   }
   size_ = elements;
 }
@@ -48,17 +48,17 @@ void staging::open(side& s, parameter buffer, parameter type, const layout& item
   s.type_ = type;
   s.item_ = &item;
   s.items_ = static_cast<std::byte*>(const_cast<void*>(items));  // written where the side is received into
-  s.holds_ = bytes;
+  s.item_bytes_ = bytes;
   s.lowest_ = item.lowest();
   s.highest_ = item.highest();
 }
 
-void staging::settle(caller where, std::size_t size, std::size_t align, bool whole) {
+void staging::set_element_size(caller where, std::size_t size, std::size_t align, bool whole_items) {
   unit_ = size;
   for (side* s : {&in, &out}) {
     if (s->item_ == nullptr || s->item_->size() % size == 0) continue;
-    if (whole)
-      keep([&] {
+    if (whole_items)
+      record_fault([&] {
         refuse_call(
             where, s->type_,
             "an item of " + std::to_string(s->item_->size()) +
@@ -72,7 +72,7 @@ void staging::settle(caller where, std::size_t size, std::size_t align, bool who
     if (s->item_ == nullptr) continue;
     s->unit_ = unit_;
     s->align_ = std::max(align, alignof(std::max_align_t));
-    s->per_ = s->item_->size() / unit_;
+    s->elements_per_item_ = s->item_->size() / unit_;
     const bool aligned = unit_ == 1 || reinterpret_cast<std::uintptr_t>(s->items_) % align == 0;
     s->dense_ = !s->item_->is_contiguous() || !aligned;
   }
@@ -82,7 +82,7 @@ void staging::settle(caller where, std::size_t size, std::size_t align, bool who
 
 // The first one is kept.
 template <class Check>
-void staging::keep(Check&& check) {
+void staging::record_fault(Check&& check) {
   if (fault_) return;
   try {
     check();
@@ -107,27 +107,28 @@ void staging::check_reach(caller where, parameter name, const side& s, const blo
     refuse_call(where, s.type_, "an item begins " + std::to_string(-begin) + " bytes before its buffer",
                 "pass displacements that leave space for it");
   const std::ptrdiff_t end = far ? 0 : static_cast<std::ptrdiff_t>(last) + s.highest_;
-  if (!far && end <= static_cast<std::ptrdiff_t>(s.holds_)) return;
+  if (!far && end <= static_cast<std::ptrdiff_t>(s.item_bytes_)) return;
   std::string problem = std::to_string(b.count) + " items";
   if (b.at != 0) problem += " from index " + std::to_string(b.at) + " on";
-  problem += far ? " reach beyond the address space"
-                 : " reach to byte " + std::to_string(end) + " of a buffer of " + std::to_string(s.holds_);
+  problem +=
+      far ? " reach beyond the address space"
+          : " reach to byte " + std::to_string(end) + " of a buffer of " + std::to_string(s.item_bytes_);
   refuse_call(where, name, problem, "pass fewer items or a larger buffer");
 }
 
-void staging::leave_alone() noexcept {
+void staging::disable_copies() noexcept {
   for (side* s : {&in, &out}) {
     if (fault_) s->read_.clear();
     s->written_.clear();
   }
-  keeps_ = false;
+  preserves_received_ = false;
 }
 
 // --- what is sent ---
 
 void staging::send_run(caller where, parameter name, long long elements, std::size_t blocks) {
   if (elements < 0) return;
-  keep([&] {
+  record_fault([&] {
     std::size_t all = 0;
     if (__builtin_mul_overflow(static_cast<std::size_t>(elements), blocks, &all))
       refuse_call(where, name, "exceeds the address space", "make it smaller");
@@ -138,7 +139,7 @@ void staging::send_run(caller where, parameter name, long long elements, std::si
   });
 }
 
-void staging::send_blocks(const call_site& where, parameter counts_name, const counts_view& counts,
+void staging::send_blocks(const collective_caller& where, parameter counts_name, const counts_view& counts,
                           parameter displs_name, const counts_view* displs, std::vector<std::size_t>& to,
                           std::vector<std::size_t>& to_displs) {
   scale(where, counts_name, counts, in, to);
@@ -147,7 +148,7 @@ void staging::send_blocks(const call_site& where, parameter counts_name, const c
   if (to.size() != static_cast<std::size_t>(where.blocks(counts_name)) ||
       (displs != nullptr && displs->size() != counts.size()))
     return;
-  keep([&] {
+  record_fault([&] {
     std::size_t first = 0, packed = 0, end = 0;  // in items; in elements
     for (std::size_t i = 0; i < to.size(); ++i) {
       const block b{displs != nullptr ? (*displs)[i] : first, counts[i]};
@@ -167,25 +168,26 @@ void staging::send_blocks(const call_site& where, parameter counts_name, const c
 long long staging::scaled(caller where, parameter name, long long number, const side& s) {
   long long elements = -1;
   if (number < 0) return number;
-  if (!__builtin_mul_overflow(number, s.per_, &elements)) return elements;
-  keep([&] {
+  if (!__builtin_mul_overflow(number, s.elements_per_item_, &elements)) return elements;
+  record_fault([&] {
     refuse_call(where, name, "exceeds the address space: " + std::to_string(number), "make it smaller");
   });
   return -1;
 }
 
-void staging::scale(const call_site& where, parameter name, const counts_view& numbers, const side& s,
+void staging::scale(const collective_caller& where, parameter name, const counts_view& numbers, const side& s,
                     std::vector<std::size_t>& to) {
   to.clear();
   if (!numbers.given()) return;
   const auto wrong = [&](std::size_t i, const char* problem, const char* remedy) {
-    keep([&] { refuse_call(where, name, "the entry of rank " + std::to_string(i) + problem, remedy); });
+    record_fault(
+        [&] { refuse_call(where, name, "the entry of rank " + std::to_string(i) + problem, remedy); });
     to.clear();  // which the frame refuses: there are not enough
   };
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     std::size_t elements = 0;
     if (numbers.negative(i)) return wrong(i, " is negative", "entries are 0 or more");
-    if (__builtin_mul_overflow(numbers[i], s.per_, &elements))
+    if (__builtin_mul_overflow(numbers[i], s.elements_per_item_, &elements))
       return wrong(i, " exceeds the address space", "make it smaller");
     to.push_back(elements);
   }
@@ -194,12 +196,12 @@ void staging::scale(const call_site& where, parameter name, const counts_view& n
 // --- what is received ---
 
 std::size_t staging::items(caller where, parameter name, std::size_t elements, const side& s) const {
-  if (s.per_ == 0 ? elements != 0 : elements % s.per_ != 0)
+  if (s.elements_per_item_ == 0 ? elements != 0 : elements % s.elements_per_item_ != 0)
     refuse_call(where, name,
                 std::to_string(elements * unit_) + " bytes are not a whole number of items of " +
-                    std::to_string(s.per_ * unit_),
+                    std::to_string(s.elements_per_item_ * unit_),
                 "pass layouts of matching sizes on sender and receiver");
-  return s.per_ == 0 ? 0 : elements / s.per_;
+  return s.elements_per_item_ == 0 ? 0 : elements / s.elements_per_item_;
 }
 
 void staging::receive_run(caller where, side& s, std::size_t elements) {
@@ -209,13 +211,14 @@ void staging::receive_run(caller where, side& s, std::size_t elements) {
 }
 
 void staging::arrived(side& s, std::size_t bytes) noexcept {
-  if (!s.written_.empty() && s.per_ != 0) s.written_[0].count = bytes / (s.per_ * s.unit_);
+  if (!s.written_.empty() && s.elements_per_item_ != 0)
+    s.written_[0].count = bytes / (s.elements_per_item_ * s.unit_);
 }
 
 namespace {
 
 // Throws if data of two ranks would be received into the same items.
-void refuse_overlap(const call_site& where, const std::vector<staging::block>& blocks) {
+void refuse_overlap(const collective_caller& where, const std::vector<staging::block>& blocks) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < blocks.size(); ++i)
     if (blocks[i].count != 0) order.push_back(i);
@@ -232,7 +235,7 @@ void refuse_overlap(const call_site& where, const std::vector<staging::block>& b
 
 }  // namespace
 
-counts_view staging::receive_blocks(const call_site& where, side& s, const counts_view& elements,
+counts_view staging::receive_blocks(const collective_caller& where, side& s, const counts_view& elements,
                                     const counts_view* displs) {
   const std::size_t n = elements.size();
   if (displs != nullptr && displs->size() != n)
@@ -251,7 +254,7 @@ counts_view staging::receive_blocks(const call_site& where, side& s, const count
     packed += b.count;
     check_reach(where, s.buffer_, s, b);
     s.written_.push_back(b);
-    displs_.push_back(b.count == 0 ? 0 : b.at * s.per_);
+    displs_.push_back(b.count == 0 ? 0 : b.at * s.elements_per_item_);
   }
   refuse_overlap(where, s.written_);
   return {displs_.data(), n};
@@ -261,7 +264,7 @@ counts_view staging::receive_blocks(const call_site& where, side& s, const count
 
 void staging::pack() const noexcept {
   if (in.dense_) in.pack(in.read_);
-  if (keeps_ && out.dense_) out.pack(out.written_);
+  if (preserves_received_ && out.dense_) out.pack(out.written_);
 }
 
 void staging::unpack() const noexcept {
@@ -288,12 +291,12 @@ class staged_call final : public pending {
   }
   bool test() override {
     const bool over = unless_failed([&] { return inner_->test(); });
-    if (over) arrive();
+    if (over) finish();
     return over;
   }
   void wait() override {
     unless_failed([&] { return inner_->wait(), true; });
-    arrive();
+    finish();
   }
   bool dismiss() noexcept override {
     if (std::uncaught_exceptions() == 0) {
@@ -312,19 +315,19 @@ class staged_call final : public pending {
  private:
   ~staged_call() = default;
   // A run that failed has nothing to unpack, then or later.
-  template <class Ask>
-  bool unless_failed(const Ask& ask) {
+  template <class Step>
+  bool unless_failed(const Step& step) {
     try {
-      return ask();
+      return step();
     } catch (...) {
       under_way_ = false;
       throw;
     }
   }
-  void arrive() noexcept {
+  void finish() noexcept {
     if (!under_way_) return;
     under_way_ = false;
-    if (const envelope* came = inner_->found()) staging::arrived(stage_.out, came->bytes);
+    if (const envelope* received = inner_->found()) staging::arrived(stage_.out, received->bytes);
     stage_.unpack();
   }
 
@@ -336,7 +339,7 @@ class staged_call final : public pending {
 
 }  // namespace
 
-pending_call staging::watch(pending_call inner, bool is_message, bool started) {
+pending_call staging::wrap(pending_call inner, bool is_message, bool started) {
   if (!in.dense_ && !out.dense_) return inner;
   return pending_call(new staged_call(*this, std::move(inner), is_message, started));
 }

@@ -25,36 +25,36 @@ using window = std::vector<std::byte>;
 
 // Passes windows on in both directions. `merge` puts a window of members further away before (from
 // the left) or behind (from the right) the window that is known.
-class both_ways {
+class bidirectional_scan {
  public:
-  both_ways(const neighbours& chain, const char* operation) : chain_(chain), operation_(operation) {}
+  bidirectional_scan(const neighbours& chain, const char* operation) : chain_(chain), operation_(operation) {}
 
   /// `length_of(n)`: bytes of a window of n members. `merge(near, far, left)` adds far to near.
-  /// `seen(d, left, right)`: the addresses of the members 2^d hops away.
-  template <class Length, class Merge, class Seen>
+  /// `on_hop(d, left, right)`: the addresses of the members 2^d hops away.
+  template <class Length, class Merge, class OnHop>
   void run(const window& own, window& left, window& right, const Length& length_of, const Merge& merge,
-           const Seen& seen) {
-    window from_left = own, from_right = own;  // with the own one
+           const OnHop& on_hop) {
+    window from_left = own, from_right = own;  // with this member's data
     int l = chain_.left, r = chain_.right;
     const int n = chain_.size, me = chain_.rank;
     bool first_left = true, first_right = true;
     for (int d = 0; d < distances(n); ++d) {
-      seen(d, l, r);
+      on_hop(d, l, r);
       const int far = 1 << d;
       chain_.parent->state().run_hops(
           operation_, right_.prepare(r, l, l, from_left, length_of(std::min(far, me - far + 1))),
           left_.prepare(l, r, r, from_right, length_of(std::min(far, n - me - far))));
       const int next_l = right_.arrived(l), next_r = left_.arrived(r);
-      if (l >= 0) take(left, from_left, first_left, right_.came, merge, true);
-      if (r >= 0) take(right, from_right, first_right, left_.came, merge, false);
+      if (l >= 0) add_received(left, from_left, first_left, right_.received, merge, true);
+      if (r >= 0) add_received(right, from_right, first_right, left_.received, merge, false);
       l = next_l, r = next_r;
     }
   }
 
  private:
   // A message holds the sender's window and the address on its other side.
-  struct way {
-    window out, in, came;
+  struct direction {
+    window out, in, received;
 
     leg prepare(int to, int from, int behind, const window& mine, std::size_t bytes) {
       out.resize(sizeof behind + mine.size());
@@ -68,13 +68,13 @@ class both_ways {
       if (from < 0) return rank::null;
       int behind;
       std::memcpy(&behind, in.data(), sizeof behind);
-      came.assign(in.begin() + sizeof behind, in.end());
+      received.assign(in.begin() + sizeof behind, in.end());
       return behind;
     }
   };
   template <class Merge>
-  static void take(window& without, window& with, bool& first, const window& incoming, const Merge& merge,
-                   bool left) {
+  static void add_received(window& without, window& with, bool& first, const window& incoming,
+                           const Merge& merge, bool left) {
     if (first)
       without = incoming;
     else
@@ -85,24 +85,24 @@ class both_ways {
 
   neighbours chain_;
   const char* operation_;
-  way right_, left_;  // where to
+  direction right_, left_;  // where to
 };
 
 // Exchanges addresses only.
-template <class Seen>
-void see_hops(const neighbours& chain, const char* operation, const Seen& seen) {
+template <class OnHop>
+void exchange_hops(const neighbours& chain, const char* operation, const OnHop& on_hop) {
   window left, right;
-  both_ways(chain, operation)
+  bidirectional_scan(chain, operation)
       .run(
-          {}, left, right, [](int) { return std::size_t{0}; }, [](window&, const window&, bool) {}, seen);
+          {}, left, right, [](int) { return std::size_t{0}; }, [](window&, const window&, bool) {}, on_hop);
 }
 
 // The members of one bin on one side: their number, the nearest and the farthest.
-struct side {
+struct bin_side {
   int count, nearest, farthest;
 };
 
-neighbours nobody(communicator_impl* parent) {
+neighbours no_neighbours(communicator_impl* parent) {
   neighbours none;
   none.parent = parent;
   return none;
@@ -112,7 +112,7 @@ neighbours nobody(communicator_impl* parent) {
 
 neighbours neighbours_in(communicator_impl& parent, bool wraps, const char* operation) {
   if (operation == nullptr) operation = wraps ? "ring" : "chain";
-  parent.state().check_usable(operation);
+  parent.state().check_usable_at_entry(operation);
   parent.state().check_knows_all(operation);
   neighbours all{&parent, parent.size(), parent.rank(), parent.rank(), parent.rank() - 1, parent.rank() + 1};
   if (all.rank == 0) all.left = wraps ? all.size - 1 : rank::null;
@@ -122,7 +122,7 @@ neighbours neighbours_in(communicator_impl& parent, bool wraps, const char* oper
 
 neighbours neighbours_in(communicator_impl& parent, bool wraps, std::span<const int> ranks) {
   const char* const operation = wraps ? "ring" : "chain";
-  parent.state().check_usable(operation);
+  parent.state().check_usable_at_entry(operation);
   parent.state().check_knows_all(operation);
   const int p = parent.size(), n = static_cast<int>(ranks.size());
   std::vector<bool> seen(static_cast<std::size_t>(p));
@@ -162,14 +162,14 @@ hops hops_in(communicator_impl& parent, bool wraps) {
   return h;
 }
 
-neighbours opened(neighbours ring) noexcept {
+neighbours open_ring(neighbours ring) noexcept {
   if (ring.rank == 0) ring.left = rank::null;
   if (ring.rank == ring.size - 1) ring.right = rank::null;
   return ring;
 }
 
-hops opened(hops ring) noexcept {
-  ring.all = opened(ring.all);
+hops open_ring(hops ring) noexcept {
+  ring.all = open_ring(ring.all);
   for (int d = 0; d < distances(ring.all.size); ++d) {
     if (ring.all.rank < 1 << d) ring.left[d] = rank::null;
     if (ring.all.size - ring.all.rank <= 1 << d) ring.right[d] = rank::null;
@@ -178,11 +178,11 @@ hops opened(hops ring) noexcept {
 }
 
 // The address of either end is passed along the chain.
-neighbours closed(const neighbours& chain) {
+neighbours close_chain(const neighbours& chain) {
   if (chain.size == 0) return chain;
   window own(sizeof(int)), left, right;
   std::memcpy(own.data(), &chain.address, sizeof(int));
-  both_ways(chain, "ring")
+  bidirectional_scan(chain, "ring")
       .run(
           own, left, right, [](int) { return sizeof(int); },
           [](window& near, const window& far, bool) { near = far; }, [](int, int, int) {});
@@ -200,11 +200,11 @@ neighbours closed(const neighbours& chain) {
 hops hops_of(const neighbours& of, bool wraps) {
   hops h;
   h.all = of;
-  if (of.parent != nullptr) of.parent->state().check_usable(wraps ? "logring" : "logchain");
+  if (of.parent != nullptr) of.parent->state().check_usable_at_entry(wraps ? "logring" : "logchain");
   std::fill(std::begin(h.left), std::end(h.left), rank::null);
   std::fill(std::begin(h.right), std::end(h.right), rank::null);
   if (!wraps) {
-    see_hops(of, "logchain", [&](int d, int l, int r) { h.left[d] = l, h.right[d] = r; });
+    exchange_hops(of, "logchain", [&](int d, int l, int r) { h.left[d] = l, h.right[d] = r; });
     return h;
   }
   int l = of.left, r = of.right;
@@ -219,33 +219,33 @@ hops hops_of(const neighbours& of, bool wraps) {
 }
 
 neighbours split_bin(const neighbours& given, bool wraps, int bins, int bin) {
-  const neighbours chain = wraps ? opened(given) : given;
+  const neighbours chain = wraps ? open_ring(given) : given;
   if (chain.size == 0) return chain;
-  chain.parent->state().check_usable("split_bin");
+  chain.parent->state().check_usable_at_entry("split_bin");
   if (bins < 0 || bin >= bins)
     chain.parent->state().refuse(
         "split_bin", bins < 0 ? "bins" : "bin",
         bins < 0 ? "is " + std::to_string(bins)
                  : "is " + std::to_string(bin) + ", but there are " + std::to_string(bins) + " bins",
         bins < 0 ? "pass 0 bins or more" : "pass 0 to bins - 1, or a negative bin for no group");
-  const std::size_t bytes = static_cast<std::size_t>(bins) * sizeof(side);
-  const auto sides = [](window& w) { return reinterpret_cast<side*>(w.data()); };
+  const std::size_t bytes = static_cast<std::size_t>(bins) * sizeof(bin_side);
+  const auto bins_of = [](window& w) { return reinterpret_cast<bin_side*>(w.data()); };
   window own(bytes), left(bytes), right(bytes);
-  if (bin >= 0) sides(own)[bin] = {1, chain.address, chain.address};
-  both_ways(chain, "split_bin")
+  if (bin >= 0) bins_of(own)[bin] = {1, chain.address, chain.address};
+  bidirectional_scan(chain, "split_bin")
       .run(
           own, left, right, [&](int) { return bytes; },
           [&](window& near, const window& far, bool) {
             for (int b = 0; b < bins; ++b) {
-              side& n = sides(near)[b];
-              const side& f = reinterpret_cast<const side*>(far.data())[b];
+              bin_side& n = bins_of(near)[b];
+              const bin_side& f = reinterpret_cast<const bin_side*>(far.data())[b];
               if (f.count == 0) continue;
-              n = n.count == 0 ? f : side{n.count + f.count, n.nearest, f.farthest};
+              n = n.count == 0 ? f : bin_side{n.count + f.count, n.nearest, f.farthest};
             }
           },
           [](int, int, int) {});
-  if (bin < 0) return nobody(chain.parent);
-  const side l = sides(left)[bin], r = sides(right)[bin];
+  if (bin < 0) return no_neighbours(chain.parent);
+  const bin_side l = bins_of(left)[bin], r = bins_of(right)[bin];
   neighbours part = chain;
   part.size = l.count + 1 + r.count;
   part.rank = l.count;
@@ -263,7 +263,7 @@ template <class Row>
 std::vector<Row> all_rows(const neighbours& chain, const char* operation, const Row& own_row) {
   window own(sizeof(Row)), left, right;
   std::memcpy(own.data(), &own_row, sizeof(Row));
-  both_ways(chain, operation)
+  bidirectional_scan(chain, operation)
       .run(
           own, left, right, [](int n) { return static_cast<std::size_t>(std::max(n, 0)) * sizeof(Row); },
           [](window& near, const window& far, bool from_left) {
@@ -280,14 +280,14 @@ std::vector<Row> all_rows(const neighbours& chain, const char* operation, const 
 }  // namespace
 
 neighbours split(const neighbours& given, bool wraps, int color, int key) {
-  const neighbours chain = wraps ? opened(given) : given;
+  const neighbours chain = wraps ? open_ring(given) : given;
   if (chain.size == 0) return chain;
-  chain.parent->state().check_usable("split");
+  chain.parent->state().check_usable_at_entry("split");
   struct row {
     int address, color, key;
   };
   std::vector<row> all = all_rows(chain, "split", row{chain.address, color, key});
-  if (color < 0) return nobody(chain.parent);
+  if (color < 0) return no_neighbours(chain.parent);
   std::erase_if(all, [&](const row& one) { return one.color != color; });
   const auto before = [](const row& a, const row& b) { return a.key < b.key; };
   if (!std::is_sorted(all.begin(), all.end(), before)) std::stable_sort(all.begin(), all.end(), before);
@@ -306,15 +306,15 @@ neighbours split(const neighbours& given, bool wraps, int color, int key) {
 namespace {
 
 // The members agree on a number that none has used, and on the address of the first.
-communicator_handle made_over(communicator_impl& parent, const neighbours& chain, reach knows,
-                              const int* left, const int* right, int many) {
+communicator_handle make_group_over(communicator_impl& parent, const neighbours& chain, reach knows,
+                                    const int* left, const int* right, int distance_count) {
   if (chain.parent != &parent)
     parent.state().refuse("over", "members", "have another communicator as their parent",
                           "call over() of the communicator from which they were made");
   if (chain.size == 0)
     parent.state().refuse("over", "members", "are empty: this rank is in no group",
                           "call it only if empty() is false");
-  parent.state().check_usable("over");
+  parent.state().check_usable_at_entry("over");
   struct agreed {
     std::uint64_t number;
     std::int32_t end;  // the address of the member furthest away on that side
@@ -325,16 +325,16 @@ communicator_handle made_over(communicator_impl& parent, const neighbours& chain
     std::memcpy(&one, w.data(), sizeof one);
     return one;
   };
-  agreed all{parent.groups().next_number(), chain.address, 1u << static_cast<unsigned>(knows)};
+  agreed all{parent.groups().next_unused_id(), chain.address, 1u << static_cast<unsigned>(knows)};
   window own(sizeof all), before, behind;
   std::memcpy(own.data(), &all, sizeof all);
-  both_ways(opened(chain), "over")
+  bidirectional_scan(open_ring(chain), "over")
       .run(
           own, before, behind, [](int) { return sizeof(agreed); },
           [&](window& near, const window& far, bool) {
-            const agreed both{std::max(of(near).number, of(far).number), of(far).end,
-                              of(near).kinds | of(far).kinds};
-            std::memcpy(near.data(), &both, sizeof both);
+            const agreed merged{std::max(of(near).number, of(far).number), of(far).end,
+                                of(near).kinds | of(far).kinds};
+            std::memcpy(near.data(), &merged, sizeof merged);
           },
           [](int, int, int) {});
   if (!before.empty())
@@ -351,23 +351,25 @@ communicator_handle made_over(communicator_impl& parent, const neighbours& chain
     return rank == rank::null ? rank : parent.state().members().address(rank);
   };
   std::vector<int> l, r;
-  for (int d = 0; d < many; ++d) {
+  for (int d = 0; d < distance_count; ++d) {
     l.push_back(in_job(left[d]));
     r.push_back(in_job(right[d]));
   }
-  return parent.groups().of_members(
-      group::of_few(knows, in_job(all.end), in_job(chain.address), chain.size, chain.rank, l, r), all.number);
+  return parent.groups().make_from_members(
+      group::structure(knows, in_job(all.end), in_job(chain.address), chain.size, chain.rank, l, r),
+      all.number);
 }
 
 }  // namespace
 
 communicator_handle over(communicator_impl& parent, const neighbours& of, bool wraps) {
-  return made_over(parent, of, wraps ? reach::neighbors_around : reach::neighbors, &of.left, &of.right, 1);
+  return make_group_over(parent, of, wraps ? reach::neighbors_around : reach::neighbors, &of.left, &of.right,
+                         1);
 }
 
 communicator_handle over(communicator_impl& parent, const hops& of, bool wraps) {
-  return made_over(parent, of.all, wraps ? reach::hops_around : reach::hops, of.left, of.right,
-                   distances(of.all.size));
+  return make_group_over(parent, of.all, wraps ? reach::hops_around : reach::hops, of.left, of.right,
+                         distances(of.all.size));
 }
 
 }  // namespace tutti::detail

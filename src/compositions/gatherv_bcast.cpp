@@ -22,7 +22,7 @@ void plan(planner& p) {
                                  parts::vector_of(p.requested().out_counts, p.size()));
   // Each rank decides by its own displacements whether it needs a dense scratch area: the calls are
   // the same.
-  const bool direct = parts::stand_so(order, displs);
+  const bool direct = parts::displs_match(order, displs);
   const area dense = direct ? p.output() : p.scratch(order.total);
   area mine = p.operand();
   if (p.requested().in_place) mine = mine + displs[static_cast<std::size_t>(p.rank())];

@@ -25,55 +25,55 @@ struct share : parts::lanes {
   explicit share(planner& p)
       : lanes(p),
         counts(parts::split(p.count(), width)),
-        begins(parts::sums_before(counts)),
-        count(counts[place]),
-        begin(begins[place]) {}
+        begins(parts::dense_displs(counts)),
+        count(counts[position]),
+        begin(begins[position]) {}
 };
 
 void bcast(planner& p) {
   const share s(p);
-  const bool root = p.rank() == p.root(), near = s.node_of(p.root()) == s.own_node;
-  const int own = static_cast<int>(s.place), from = static_cast<int>(s.place_of(p.root()));
+  const bool root = p.rank() == p.root(), on_root_node = s.node_of(p.root()) == s.local_node;
+  const int self = static_cast<int>(s.position), from = static_cast<int>(s.position_of(p.root()));
   const area data = root ? p.operand() : p.output();
   // On the root's node the parts go to scratch memory: no call may write to the root's data.
-  const bool beside = near && s.width > 1;
-  const area part = beside && !root ? p.scratch(s.count) : data + s.begin;
-  p.call_if(beside, s.node, parts::scatter_blocks(s.counts, own, data, part, root, from));
+  const bool scatters = on_root_node && s.width > 1;
+  const area part = scatters && !root ? p.scratch(s.count) : data + s.begin;
+  p.call_if(scatters, s.node, parts::scatter_blocks(s.counts, self, data, part, root, from));
   p.call_if(s.nodes > 1, s.lane, parts::bcast(part, s.count, static_cast<int>(s.node_of(p.root()))));
-  const area whole = root && beside ? p.scratch(p.count()) : p.output();
-  p.call_if(s.width > 1, s.node, parts::gather_blocks(true, s.counts, own, part, whole, !near));
+  const area result = root && scatters ? p.scratch(p.count()) : p.output();
+  p.call_if(s.width > 1, s.node, parts::gather_blocks(true, s.counts, self, part, result, !on_root_node));
 }
 
 void reduce(planner& p) {
   const share s(p);
-  const bool root = p.rank() == p.root(), near = s.node_of(p.root()) == s.own_node;
-  const int own = static_cast<int>(s.place);
+  const bool root = p.rank() == p.root(), on_root_node = s.node_of(p.root()) == s.local_node;
+  const int self = static_cast<int>(s.position);
   area mine = p.operand();
   if (s.width > 1) mine = p.scratch(s.count);
-  p.call_if(s.width > 1, s.node, parts::reduce_scatter_blocks(s.counts, own, p.operand(), mine));
+  p.call_if(s.width > 1, s.node, parts::reduce_scatter_blocks(s.counts, self, p.operand(), mine));
   if (s.nodes > 1) {
-    const area sum = p.scratch(near ? s.count : 0);
-    p.call_on(s.lane, parts::reduce(mine, sum, near, s.count, static_cast<int>(s.node_of(p.root()))));
+    const area sum = p.scratch(on_root_node ? s.count : 0);
+    p.call_on(s.lane, parts::reduce(mine, sum, on_root_node, s.count, static_cast<int>(s.node_of(p.root()))));
     mine = sum;
   }
-  p.call_if(near && s.width > 1, s.node,
-            parts::gather_blocks(false, s.counts, own, mine, p.output(), false,
-                                 static_cast<int>(s.place_of(p.root()))));
+  p.call_if(on_root_node && s.width > 1, s.node,
+            parts::gather_blocks(false, s.counts, self, mine, p.output(), false,
+                                 static_cast<int>(s.position_of(p.root()))));
   if (root && s.width == 1) p.copy(mine, p.output(), p.count());
 }
 
 void allreduce(planner& p) {
   const share s(p);
-  const int own = static_cast<int>(s.place);
+  const int self = static_cast<int>(s.position);
   const area target = p.output() + s.begin;
   area mine = p.operand();
   if (s.width > 1) mine = p.requested().in_place ? p.scratch(s.count) : target;
-  p.call_if(s.width > 1, s.node, parts::reduce_scatter_blocks(s.counts, own, p.operand(), mine));
+  p.call_if(s.width > 1, s.node, parts::reduce_scatter_blocks(s.counts, self, p.operand(), mine));
   if (s.nodes > 1)
     p.call_on(s.lane, parts::call_of(collective::allreduce, mine, target, s.count));
   else
     p.copy(mine, target, s.count);
-  p.call_if(s.width > 1, s.node, parts::gather_blocks(true, s.counts, own, target, p.output(), true));
+  p.call_if(s.width > 1, s.node, parts::gather_blocks(true, s.counts, self, target, p.output(), true));
 }
 
 void reduce_scatter_block(planner& p) {

@@ -21,22 +21,22 @@ void plan(planner& p) {
   const parts::lanes s(p);
   const std::size_t n = p.count();
   const auto counts = parts::split(n, s.width);
-  const int own = static_cast<int>(s.place);
+  const int self = static_cast<int>(s.position);
   area before{};
   if (s.nodes > 1) {
     area part = p.operand();
-    if (s.width > 1) part = p.scratch(counts[s.place]);
-    p.call_if(s.width > 1, s.node, parts::reduce_scatter_blocks(counts, own, p.operand(), part));
+    if (s.width > 1) part = p.scratch(counts[s.position]);
+    p.call_if(s.width > 1, s.node, parts::reduce_scatter_blocks(counts, self, p.operand(), part));
     before = p.scratch(n);
-    const area own_before = before + parts::sums_before(counts)[s.place];
-    p.call_on(s.lane, parts::call_of(collective::exscan, part, own_before, counts[s.place]));
+    const area own_before = before + parts::dense_displs(counts)[s.position];
+    p.call_on(s.lane, parts::call_of(collective::exscan, part, own_before, counts[s.position]));
     // No rank precedes the first node, so it needs no prefix.
-    p.call_if(s.width > 1 && s.own_node > 0, s.node,
-              parts::gather_blocks(true, counts, own, own_before, before, true));
+    p.call_if(s.width > 1 && s.local_node > 0, s.node,
+              parts::gather_blocks(true, counts, self, own_before, before, true));
   }
   p.call_if(s.width > 1, s.node, parts::call_of(collective::scan, p.operand(), p.output(), n));
   if (s.width == 1) p.copy(p.operand(), p.output(), n);
-  if (s.own_node > 0) p.combine(before, p.output(), p.output(), n);
+  if (s.local_node > 0) p.combine(before, p.output(), p.output(), n);
 }
 
 }  // namespace tutti::compositions::multi_lane_scan

@@ -22,90 +22,89 @@ namespace tutti::compositions::multi_leader {
 namespace {
 
 // The parts of the vector. count() and begin() describe this rank's part and are valid only if
-// leads() is true.
-struct leadership : parts::lanes {
+// is_leader() is true.
+struct leader_parts : parts::lanes {
   std::vector<std::size_t> counts, begins;
   std::size_t leaders;
 
-  explicit leadership(planner& p) : lanes(p) {
+  explicit leader_parts(planner& p) : lanes(p) {
     leaders = std::min<std::size_t>(std::max<std::size_t>(1, p.of(algorithm_parameter::leaders)), width);
     counts = parts::split(p.count(), leaders);
-    begins = parts::sums_before(counts);
+    begins = parts::dense_displs(counts);
   }
-  bool leads() const { return place < leaders; }
-  std::size_t count() const { return counts[place]; }
-  std::size_t begin() const { return begins[place]; }
+  bool is_leader() const { return position < leaders; }
+  std::size_t count() const { return counts[position]; }
+  std::size_t begin() const { return begins[position]; }
 };
 
 // Moves each part to or from its leader, all parts at the same time.
 template <class Make>
-void in_node(planner& p, const leadership& led, bool wanted, const Make& make) {
-  std::vector<planner::ticket> all;
-  for (std::size_t j = 0; j < led.leaders; ++j) {
-    if (wanted && led.width > 1) {
+void in_node(planner& p, const leader_parts& d, bool wanted, const Make& make) {
+  std::vector<planner::request> all;
+  for (std::size_t j = 0; j < d.leaders; ++j) {
+    if (wanted && d.width > 1) {
       subcall c = make(j);
       c.nonblocking = true;
-      all.push_back(p.start(led.node, std::move(c)));
+      all.push_back(p.start(d.node, std::move(c)));
     } else {
       p.skip();
     }
   }
-  for (const planner::ticket t : all) p.wait(t);
+  for (const planner::request t : all) p.wait(t);
 }
 
-void call_in_lane(planner& p, const leadership& led, subcall c) {
-  if (led.leads() && led.nodes > 1)
-    p.call_on(led.lane, std::move(c));
+void call_in_lane(planner& p, const leader_parts& d, subcall c) {
+  if (d.is_leader() && d.nodes > 1)
+    p.call_on(d.lane, std::move(c));
   else
     p.skip();
 }
 
 void bcast(planner& p) {
-  const leadership led(p);
-  const bool root = p.rank() == p.root(), near = led.node_of(p.root()) == led.own_node;
+  const leader_parts d(p);
+  const bool root = p.rank() == p.root(), on_root_node = d.node_of(p.root()) == d.local_node;
   const area data = root ? p.operand() : p.output();
   const auto of_part = [&](std::size_t j) {
-    return parts::bcast(data + led.begins[j], led.counts[j],
-                        static_cast<int>(near ? led.place_of(p.root()) : j));
+    return parts::bcast(data + d.begins[j], d.counts[j],
+                        static_cast<int>(on_root_node ? d.position_of(p.root()) : j));
   };
-  in_node(p, led, near, of_part);
+  in_node(p, d, on_root_node, of_part);
   // Leaders other than the root receive their parts from the root in this call.
-  if (led.leads())
-    call_in_lane(p, led,
-                 parts::bcast(data + led.begin(), led.count(), static_cast<int>(led.node_of(p.root()))));
+  if (d.is_leader())
+    call_in_lane(p, d, parts::bcast(data + d.begin(), d.count(), static_cast<int>(d.node_of(p.root()))));
   else
     p.skip();
-  in_node(p, led, !near, of_part);
+  in_node(p, d, !on_root_node, of_part);
 }
 
 // Reduces each part to its leader. Returns the area of this rank's part of the node's sum. Every
 // node has the same number of ranks, so all leaders use their operands directly or none does.
-area reduce_in_node(planner& p, const leadership& led, area parts_of_leaders) {
+area reduce_in_node(planner& p, const leader_parts& d, area parts_of_leaders) {
   const area operand = p.operand();
-  in_node(p, led, true, [&](std::size_t j) {
-    return parts::reduce(operand + led.begins[j], parts_of_leaders, j == led.place, led.counts[j],
+  in_node(p, d, true, [&](std::size_t j) {
+    return parts::reduce(operand + d.begins[j], parts_of_leaders, j == d.position, d.counts[j],
                          static_cast<int>(j));
   });
-  return led.width > 1 || !led.leads() ? parts_of_leaders : operand + led.begin();
+  return d.width > 1 || !d.is_leader() ? parts_of_leaders : operand + d.begin();
 }
 
 void reduce(planner& p) {
-  const leadership led(p);
-  const bool root = p.rank() == p.root(), near = led.node_of(p.root()) == led.own_node;
-  area mine = reduce_in_node(p, led, p.scratch(led.leads() ? led.count() : 0));
-  if (led.leads() && led.nodes > 1) {
-    const area sum = near ? p.scratch(led.count()) : area{};
-    call_in_lane(p, led,
-                 parts::reduce(mine, sum, near, led.count(), static_cast<int>(led.node_of(p.root()))));
+  const leader_parts d(p);
+  const bool root = p.rank() == p.root(), on_root_node = d.node_of(p.root()) == d.local_node;
+  area mine = reduce_in_node(p, d, p.scratch(d.is_leader() ? d.count() : 0));
+  if (d.is_leader() && d.nodes > 1) {
+    const area sum = on_root_node ? p.scratch(d.count()) : area{};
+    call_in_lane(p, d,
+                 parts::reduce(mine, sum, on_root_node, d.count(), static_cast<int>(d.node_of(p.root()))));
     mine = sum;
   } else {
     p.skip();
   }
-  if (near && led.width > 1) {
-    auto given = led.counts;
-    given.resize(led.width, 0);
-    p.call_on(led.node, parts::gather_blocks(false, given, static_cast<int>(led.place), mine, p.output(),
-                                             false, static_cast<int>(led.place_of(p.root()))));
+  if (on_root_node && d.width > 1) {
+    auto counts = d.counts;
+    counts.resize(d.width, 0);
+    p.call_on(d.node, parts::gather_blocks(false, counts, static_cast<int>(d.position), mine, p.output(),
+                                           false, static_cast<int>(d.position_of(p.root()))));
   } else {
     p.skip();
     if (root) p.copy(mine, p.output(), p.count());
@@ -113,19 +112,19 @@ void reduce(planner& p) {
 }
 
 void allreduce(planner& p) {
-  const leadership led(p);
+  const leader_parts d(p);
   // If the call is in place, other ranks' parts of the operand are still being read when this
   // rank's sum arrives.
-  const bool beside = led.leads() && p.requested().in_place && led.width > 1;
-  const area target = p.output() + (led.leads() ? led.begin() : 0);
-  const area mine = reduce_in_node(p, led, beside ? p.scratch(led.count()) : target);
-  if (led.leads() && led.nodes > 1)
-    call_in_lane(p, led, parts::call_of(collective::allreduce, mine, target, led.count()));
+  const bool use_scratch = d.is_leader() && p.requested().in_place && d.width > 1;
+  const area target = p.output() + (d.is_leader() ? d.begin() : 0);
+  const area mine = reduce_in_node(p, d, use_scratch ? p.scratch(d.count()) : target);
+  if (d.is_leader() && d.nodes > 1)
+    call_in_lane(p, d, parts::call_of(collective::allreduce, mine, target, d.count()));
   else
     p.skip();
-  if (led.leads() && led.nodes == 1) p.copy(mine, target, led.count());
-  in_node(p, led, true, [&](std::size_t j) {
-    return parts::bcast(p.output() + led.begins[j], led.counts[j], static_cast<int>(j));
+  if (d.is_leader() && d.nodes == 1) p.copy(mine, target, d.count());
+  in_node(p, d, true, [&](std::size_t j) {
+    return parts::bcast(p.output() + d.begins[j], d.counts[j], static_cast<int>(j));
   });
 }
 

@@ -25,14 +25,14 @@ using groups = std::vector<parts::level_group>;
 
 void barrier(planner& p) {
   const groups g = parts::levels_of(p, 0);
-  for (std::size_t l = 0; l < g.size(); ++l) p.call_if(g[l].several(), g[l].group, parts::barrier());
-  for (std::size_t l = g.size() - 1; l-- > 0;) p.call_if(g[l].several(), g[l].group, parts::barrier());
+  for (std::size_t l = 0; l < g.size(); ++l) p.call_if(g[l].has_peers(), g[l].group, parts::barrier());
+  for (std::size_t l = g.size() - 1; l-- > 0;) p.call_if(g[l].has_peers(), g[l].group, parts::barrier());
 }
 
 // Broadcasts from the leaders of the nodes of level `from` - 1 down to all ranks.
 void distribute(planner& p, const groups& g, std::size_t from, area data) {
   for (std::size_t l = from; l-- > 0;)
-    p.call_if(g[l].several(), g[l].group, parts::bcast(data, p.count(), g[l].leader));
+    p.call_if(g[l].has_peers(), g[l].group, parts::bcast(data, p.count(), g[l].leader));
 }
 
 void bcast(planner& p) {
@@ -45,18 +45,18 @@ void bcast(planner& p) {
 area collect(planner& p, const groups& g, std::size_t to, area result) {
   area mine = p.operand();
   for (std::size_t l = 0; l < to; ++l) {
-    const bool takes = g[l].several() && g[l].leads;
-    p.call_if(g[l].several(), g[l].group, parts::reduce(mine, result, takes, p.count(), g[l].leader));
-    if (takes) mine = result;
+    const bool receives = g[l].has_peers() && g[l].is_leader;
+    p.call_if(g[l].has_peers(), g[l].group, parts::reduce(mine, result, receives, p.count(), g[l].leader));
+    if (receives) mine = result;
   }
   return mine;
 }
 
 void reduce(planner& p) {
   const groups g = parts::levels_of(p, p.root());
-  bool takes = false;
-  for (const auto& one : g) takes = takes || (one.leads && one.several());
-  const area result = p.rank() == p.root() ? p.output() : p.scratch(takes ? p.count() : 0);
+  bool receives = false;
+  for (const auto& one : g) receives = receives || (one.is_leader && one.has_peers());
+  const area result = p.rank() == p.root() ? p.output() : p.scratch(receives ? p.count() : 0);
   const area mine = collect(p, g, g.size(), result);
   if (p.rank() == p.root()) p.copy(mine, p.output(), p.count());
 }
@@ -66,9 +66,9 @@ void allreduce(planner& p) {
   const std::size_t top = g.size() - 1;
   const area mine = collect(p, g, top, p.output());
   // All leaders call with their operands in place, or none does.
-  const bool combined = p.layout().nodes(p.layout().levels() - 1) < p.size();
-  if (g[top].group.member() && (combined || !g[top].several())) p.copy(mine, p.output(), p.count());
-  p.call_if(g[top].several(), g[top].group,
+  const bool combined = p.topology().nodes(p.topology().levels() - 1) < p.size();
+  if (g[top].group.member() && (combined || !g[top].has_peers())) p.copy(mine, p.output(), p.count());
+  p.call_if(g[top].has_peers(), g[top].group,
             parts::call_of(collective::allreduce, combined ? p.output() : mine, p.output(), p.count()));
   distribute(p, g, top, p.output());
 }

@@ -28,38 +28,38 @@ using groups = std::vector<parts::level_group>;
 // blocks that this rank holds afterwards.
 area collect(planner& p, const groups& g, const tree_order& order, std::size_t to, area mine, area dense) {
   for (std::size_t l = 0; l < to; ++l) {
-    if (!g[l].several()) {
+    if (!g[l].has_peers()) {
       p.skip();
       continue;
     }
-    const auto shares = order.shares(p.layout(), g[l].members, l);
-    const int place = g[l].group.place();
-    if (place < 0) {
+    const auto shares = order.shares(p.topology(), g[l].members, l);
+    const int position = g[l].group.position();
+    if (position < 0) {
       p.skip();
       continue;
     }
-    const area own = dense + order.begin_of_share(p.layout(), p.rank(), l);
-    const area all = dense + order.begin_of_share(p.layout(), p.rank(), l + 1);
-    const bool leads = g[l].leads;
-    p.call_on(g[l].group, parts::gather_blocks(false, shares, place, mine, leads ? all : mine,
-                                               leads && mine == own, g[l].leader));
-    if (leads) mine = all;
+    const area own = dense + order.begin_of_share(p.topology(), p.rank(), l);
+    const area all = dense + order.begin_of_share(p.topology(), p.rank(), l + 1);
+    const bool is_leader = g[l].is_leader;
+    p.call_on(g[l].group, parts::gather_blocks(false, shares, position, mine, is_leader ? all : mine,
+                                               is_leader && mine == own, g[l].leader));
+    if (is_leader) mine = all;
   }
   return mine;
 }
 
-bool ever_leads(const groups& g) {
+bool leads_any_group(const groups& g) {
   for (const auto& one : g)
-    if (one.leads && one.several()) return true;
+    if (one.is_leader && one.has_peers()) return true;
   return false;
 }
 
 void gather(planner& p) {
   const groups g = parts::levels_of(p, p.root());
-  const tree_order order(p.layout(), parts::uniform_counts(p.size(), p.count()));
+  const tree_order order(p.topology(), parts::uniform_counts(p.size(), p.count()));
   const bool root = p.rank() == p.root();
-  const bool direct = root && order.plain;
-  const area dense = direct ? p.output() : p.scratch(ever_leads(g) ? order.total : 0);
+  const bool direct = root && order.rank_order;
+  const area dense = direct ? p.output() : p.scratch(leads_any_group(g) ? order.total : 0);
   const area mine = collect(p, g, order, g.size(), p.operand(), dense);
   if (!root) return;
   if (direct || p.size() == 1)
@@ -70,30 +70,30 @@ void gather(planner& p) {
 
 void scatter(planner& p) {
   const groups g = parts::levels_of(p, p.root());
-  const tree_order order(p.layout(), parts::uniform_counts(p.size(), p.count()));
+  const tree_order order(p.topology(), parts::uniform_counts(p.size(), p.count()));
   const bool root = p.rank() == p.root();
   area mine = p.output();
   if (root) {
     mine = p.input();
-    if (!order.plain) {
+    if (!order.rank_order) {
       mine = p.scratch(order.total);
       parts::copy_blocks(p, order, mine, p.input(), parts::uniform_displs(p.size(), p.count()), false);
     }
   }
   for (std::size_t l = g.size(); l-- > 0;) {
-    const int place = g[l].group.place();
-    if (!g[l].several() || place < 0) {
+    const int position = g[l].group.position();
+    if (!g[l].has_peers() || position < 0) {
       p.skip();
       continue;
     }
-    const auto shares = order.shares(p.layout(), g[l].members, l);
-    const std::size_t own = shares[static_cast<std::size_t>(place)];
-    const bool leads = g[l].leads;
-    if (!leads) mine = own == p.count() ? p.output() : p.scratch(own);
-    p.call_on(g[l].group, parts::scatter_blocks(shares, place, mine, mine, leads, g[l].leader));
-    if (leads)
-      mine = mine + (order.begin_of_share(p.layout(), p.rank(), l) -
-                     order.begin_of_share(p.layout(), p.rank(), l + 1));
+    const auto shares = order.shares(p.topology(), g[l].members, l);
+    const std::size_t own = shares[static_cast<std::size_t>(position)];
+    const bool is_leader = g[l].is_leader;
+    if (!is_leader) mine = own == p.count() ? p.output() : p.scratch(own);
+    p.call_on(g[l].group, parts::scatter_blocks(shares, position, mine, mine, is_leader, g[l].leader));
+    if (is_leader)
+      mine = mine + (order.begin_of_share(p.topology(), p.rank(), l) -
+                     order.begin_of_share(p.topology(), p.rank(), l + 1));
   }
   if (!root || !p.requested().in_place) p.copy(mine, p.output(), p.count());
 }
@@ -102,30 +102,30 @@ void allgather(planner& p) {
   const groups g = parts::levels_of(p, 0);
   const std::size_t top = g.size() - 1;
   const bool uneven = p.what() == collective::allgatherv;
-  const tree_order order(p.layout(), uneven ? parts::vector_of(p.requested().out_counts, p.size())
-                                            : parts::uniform_counts(p.size(), p.count()));
+  const tree_order order(p.topology(), uneven ? parts::vector_of(p.requested().out_counts, p.size())
+                                              : parts::uniform_counts(p.size(), p.count()));
   const auto displs = uneven ? parts::vector_of(p.requested().out_displs, p.size())
                              : parts::uniform_displs(p.size(), p.count());
   // Displacements are local to this rank, so its communication must not depend on them. But a rank
   // needs no scratch memory if its displacements equal the tree order.
-  const bool direct = parts::stand_so(order, displs);
+  const bool direct = parts::displs_match(order, displs);
   const area dense = direct ? p.output() : p.scratch(order.total);
   area mine = p.operand();
   if (uneven && p.requested().in_place) mine = mine + displs[static_cast<std::size_t>(p.rank())];
   mine = collect(p, g, order, top, mine, dense);
 
   const subgroup& leaders = g[top].group;
-  if (leaders.member() && g[top].several()) {
-    const area own = dense + order.begin_of_share(p.layout(), p.rank(), top);
-    p.copy(mine, own, order.shares(p.layout(), {p.rank()}, top)[0]);  // all leaders in place
-    p.call_on(leaders, parts::gather_blocks(true, order.shares(p.layout(), g[top].members, top),
-                                            leaders.place(), own, dense, true));
+  if (leaders.member() && g[top].has_peers()) {
+    const area own = dense + order.begin_of_share(p.topology(), p.rank(), top);
+    p.copy(mine, own, order.shares(p.topology(), {p.rank()}, top)[0]);  // all leaders in place
+    p.call_on(leaders, parts::gather_blocks(true, order.shares(p.topology(), g[top].members, top),
+                                            leaders.position(), own, dense, true));
   } else {
     if (leaders.member()) p.copy(mine, dense, order.total);
     p.skip();
   }
   for (std::size_t l = top; l-- > 0;)
-    p.call_if(g[l].several(), g[l].group, parts::bcast(dense, order.total, g[l].leader));
+    p.call_if(g[l].has_peers(), g[l].group, parts::bcast(dense, order.total, g[l].leader));
   if (!direct) parts::copy_blocks(p, order, dense, p.output(), displs, true);
 }
 

@@ -20,43 +20,45 @@ namespace tutti::compositions::node_leader_sums {
 void plan(planner& p) {
   const auto g = parts::levels_of(p, 0);
   const std::size_t top = g.size() - 1;
-  const parts::tree_order order(p.layout(), parts::uniform_counts(p.size(), p.count()));
-  bool takes = false;
-  for (std::size_t l = 0; l < top; ++l) takes = takes || (g[l].leads && g[l].several());
+  const parts::tree_order order(p.topology(), parts::uniform_counts(p.size(), p.count()));
+  bool receives = false;
+  for (std::size_t l = 0; l < top; ++l) receives = receives || (g[l].is_leader && g[l].has_peers());
 
   // Blocks are reordered node by node before any reduction.
   area mine = p.operand();
-  if (!order.plain) {
+  if (!order.rank_order) {
     mine = p.scratch(order.total);
     parts::copy_blocks(p, order, mine, p.operand(), parts::uniform_displs(p.size(), p.count()), false);
   }
-  const area sums = p.scratch(takes ? order.total : 0);
+  const area sums = p.scratch(receives ? order.total : 0);
   for (std::size_t l = 0; l < top; ++l) {
-    p.call_if(g[l].several(), g[l].group, parts::reduce(mine, sums, g[l].leads, order.total, g[l].leader));
-    if (g[l].several() && g[l].leads) mine = sums;
+    p.call_if(g[l].has_peers(), g[l].group,
+              parts::reduce(mine, sums, g[l].is_leader, order.total, g[l].leader));
+    if (g[l].has_peers() && g[l].is_leader) mine = sums;
   }
 
-  const auto shares = order.shares(p.layout(), g[top].members, top);
-  const bool leads = g[top].group.member();
-  if (leads && g[top].several()) {
-    const std::size_t own = shares[static_cast<std::size_t>(g[top].group.place())];
+  const auto shares = order.shares(p.topology(), g[top].members, top);
+  const bool is_leader = g[top].group.member();
+  if (is_leader && g[top].has_peers()) {
+    const std::size_t own = shares[static_cast<std::size_t>(g[top].group.position())];
     const area part = p.scratch(own);
-    p.call_on(g[top].group, parts::reduce_scatter_blocks(shares, g[top].group.place(), mine, part));
+    p.call_on(g[top].group, parts::reduce_scatter_blocks(shares, g[top].group.position(), mine, part));
     mine = part;
   } else {
     p.skip();
   }
 
   for (std::size_t l = top; l-- > 0;) {
-    const int place = g[l].group.place();
-    if (!g[l].several() || place < 0) {
+    const int position = g[l].group.position();
+    if (!g[l].has_peers() || position < 0) {
       p.skip();
       continue;
     }
-    const auto parts_of_node = order.shares(p.layout(), g[l].members, l);
-    const std::size_t own = parts_of_node[static_cast<std::size_t>(place)];
-    if (!g[l].leads) mine = own == p.count() ? p.output() : p.scratch(own);
-    p.call_on(g[l].group, parts::scatter_blocks(parts_of_node, place, mine, mine, g[l].leads, g[l].leader));
+    const auto parts_of_node = order.shares(p.topology(), g[l].members, l);
+    const std::size_t own = parts_of_node[static_cast<std::size_t>(position)];
+    if (!g[l].is_leader) mine = own == p.count() ? p.output() : p.scratch(own);
+    p.call_on(g[l].group,
+              parts::scatter_blocks(parts_of_node, position, mine, mine, g[l].is_leader, g[l].leader));
   }
   p.copy(mine, p.output(), p.count());
 }

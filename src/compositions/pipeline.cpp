@@ -22,13 +22,13 @@ namespace tutti::compositions::pipeline {
 void plan(planner& p) {
   const subgroup all = p.all();
   const parts::segments cut(p);
-  std::vector<planner::ticket> under_way;
+  std::vector<planner::request> in_progress;
   const std::size_t window = std::max<std::size_t>(1, p.of(algorithm_parameter::window));
   const area from = p.operand();
   // In a bcast the root uses the input, all other ranks the output.
   const bool receives = p.what() == collective::bcast && p.rank() != p.root();
-  for (std::size_t i = 0; i < cut.number(); ++i) {
-    if (i >= window) p.wait(under_way[i - window]);
+  for (std::size_t i = 0; i < cut.count(); ++i) {
+    if (i >= window) p.wait(in_progress[i - window]);
     subcall one;
     one.what = p.what();
     one.nonblocking = true;
@@ -37,10 +37,10 @@ void plan(planner& p) {
     one.count = cut.length(i);
     one.input = (receives ? p.output() : from) + cut.begin(i);
     one.output = (p.what() == collective::bcast ? one.input : p.output() + cut.begin(i));
-    under_way.push_back(p.start(all, one));
+    in_progress.push_back(p.start(all, one));
   }
-  for (std::size_t i = cut.number() > window ? cut.number() - window : 0; i < cut.number(); ++i)
-    p.wait(under_way[i]);
+  for (std::size_t i = cut.count() > window ? cut.count() - window : 0; i < cut.count(); ++i)
+    p.wait(in_progress[i]);
 }
 
 }  // namespace tutti::compositions::pipeline

@@ -28,16 +28,16 @@ using groups = std::vector<parts::level_group>;
 template <class Stage>
 void in_stages(planner& p, std::size_t stages, const Stage& stage) {
   const parts::segments cut(p, stages);
-  for (std::size_t time = 0; time < cut.number() + stages - 1; ++time) {
-    std::vector<planner::ticket> under_way;
-    for (std::size_t i = 0; i < cut.number(); ++i)
-      if (i <= time && time - i < stages) under_way.push_back(stage(time - i, cut.begin(i), cut.length(i)));
-    for (const planner::ticket t : under_way) p.wait(t);
+  for (std::size_t time = 0; time < cut.count() + stages - 1; ++time) {
+    std::vector<planner::request> in_progress;
+    for (std::size_t i = 0; i < cut.count(); ++i)
+      if (i <= time && time - i < stages) in_progress.push_back(stage(time - i, cut.begin(i), cut.length(i)));
+    for (const planner::request t : in_progress) p.wait(t);
   }
 }
 
-planner::ticket start(planner& p, const parts::level_group& g, subcall c) {
-  if (!g.several()) {
+planner::request start(planner& p, const parts::level_group& g, subcall c) {
+  if (!g.has_peers()) {
     p.skip();
     return -1;
   }
@@ -52,7 +52,7 @@ std::vector<area> contributions(planner& p, const groups& g, area result) {
   area mine = p.operand();
   for (const auto& one : g) {
     all.push_back(mine);
-    if (one.several() && one.leads) mine = result;
+    if (one.has_peers() && one.is_leader) mine = result;
   }
   all.push_back(mine);
   return all;
@@ -69,13 +69,13 @@ void bcast(planner& p) {
 
 void reduce(planner& p) {
   const groups g = parts::levels_of(p, p.root());
-  bool takes = false;
-  for (const auto& one : g) takes = takes || (one.leads && one.several());
+  bool receives = false;
+  for (const auto& one : g) receives = receives || (one.is_leader && one.has_peers());
   const bool root = p.rank() == p.root();
-  const area result = root ? p.output() : p.scratch(takes ? p.count() : 0);
+  const area result = root ? p.output() : p.scratch(receives ? p.count() : 0);
   const auto mine = contributions(p, g, result);
   in_stages(p, g.size(), [&](std::size_t l, std::size_t begin, std::size_t n) {
-    return start(p, g[l], parts::reduce(mine[l] + begin, result + begin, g[l].leads, n, g[l].leader));
+    return start(p, g[l], parts::reduce(mine[l] + begin, result + begin, g[l].is_leader, n, g[l].leader));
   });
   if (root) p.copy(mine.back(), result, p.count());
 }
@@ -86,16 +86,17 @@ void allreduce(planner& p) {
   const area result = p.output();
   const auto mine = contributions(p, g, result);
   // All leaders call with their operands in place, or none does.
-  const bool combined = p.layout().nodes(p.layout().levels() - 1) < p.size();
+  const bool combined = p.topology().nodes(p.topology().levels() - 1) < p.size();
   in_stages(p, 2 * top + 1, [&](std::size_t stage, std::size_t begin, std::size_t n) {
     if (stage < top)
-      return start(p, g[stage],
-                   parts::reduce(mine[stage] + begin, result + begin, g[stage].leads, n, g[stage].leader));
+      return start(
+          p, g[stage],
+          parts::reduce(mine[stage] + begin, result + begin, g[stage].is_leader, n, g[stage].leader));
     if (stage > top) {
       const auto& at = g[2 * top - stage];
       return start(p, at, parts::bcast(result + begin, n, at.leader));
     }
-    if (g[top].group.member() && (combined || !g[top].several()))
+    if (g[top].group.member() && (combined || !g[top].has_peers()))
       p.copy(mine[top] + begin, result + begin, n);
     return start(
         p, g[top],

@@ -34,7 +34,7 @@ void plan(planner& p) {
   scatter.output = p.output();
   if (uneven && root) {
     scatter.in_counts = counts;
-    scatter.in_displs = parts::sums_before(counts);
+    scatter.in_displs = parts::dense_displs(counts);
   }
   p.call_on(all, scatter);
 }

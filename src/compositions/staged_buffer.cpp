@@ -35,8 +35,8 @@ struct staged {
   staged(planner& p, const counts_view& counts, const counts_view& where)
       : staged(p, parts::vector_of(counts, p.size()), parts::vector_of(where, p.size())) {}
 
-  void in(planner& p, area table) const { parts::copy_blocks(p, order, dense, table, displs, false); }
-  void out(planner& p, area table) const { parts::copy_blocks(p, order, dense, table, displs, true); }
+  void pack(planner& p, area table) const { parts::copy_blocks(p, order, dense, table, displs, false); }
+  void unpack(planner& p, area table) const { parts::copy_blocks(p, order, dense, table, displs, true); }
 };
 
 staged blocks_of(planner& p) {
@@ -52,11 +52,11 @@ void vectors(planner& p) {
   subcall c = parts::call_of(p.what(), data, data, n, p.root());
   if (p.what() == collective::reduce) c.in_place = root;
   p.call_on(p.all(), c);
-  const bool gets = bcast                            ? !root
-                    : p.what() == collective::reduce ? root
-                    : p.what() == collective::exscan ? p.rank() != 0
-                                                     : true;
-  if (gets) p.copy(data, p.output(), n);
+  const bool receives = bcast                            ? !root
+                        : p.what() == collective::reduce ? root
+                        : p.what() == collective::exscan ? p.rank() != 0
+                                                         : true;
+  if (receives) p.copy(data, p.output(), n);
 }
 
 void gather(planner& p) {
@@ -80,7 +80,7 @@ void gather(planner& p) {
     c.out_displs = all.order.begins;
   }
   p.call_on(p.all(), c);
-  all.out(p, p.output());
+  all.unpack(p, p.output());
 }
 
 void scatter(planner& p) {
@@ -92,7 +92,7 @@ void scatter(planner& p) {
   c.in_place = false;
   if (root) {
     const staged all = uneven ? staged(p, p.requested().in_counts, p.requested().in_displs) : blocks_of(p);
-    all.in(p, p.input());
+    all.pack(p, p.input());
     c.input = all.dense;
     if (uneven) {
       c.in_counts = all.order.counts;
@@ -107,20 +107,20 @@ void exchange(planner& p) {
   const call& requested = p.requested();
   const bool uneven = p.what() != collective::alltoall;
   const staged result = uneven ? staged(p, requested.out_counts, requested.out_displs) : blocks_of(p);
-  const staged given = !uneven || requested.in_place ? staged(p, result.order.counts, result.displs)
-                                                     : staged(p, requested.in_counts, requested.in_displs);
-  given.in(p, p.operand());
-  subcall c = parts::call_of(p.what(), given.dense, result.dense, p.count());
+  const staged operands = !uneven || requested.in_place ? staged(p, result.order.counts, result.displs)
+                                                        : staged(p, requested.in_counts, requested.in_displs);
+  operands.pack(p, p.operand());
+  subcall c = parts::call_of(p.what(), operands.dense, result.dense, p.count());
   c.in_place = false;
   if (uneven) {
     c.count = 0;
-    c.in_counts = given.order.counts;
-    c.in_displs = given.order.begins;
+    c.in_counts = operands.order.counts;
+    c.in_displs = operands.order.begins;
     c.out_counts = result.order.counts;
     c.out_displs = result.order.begins;
   }
   p.call_on(p.all(), c);
-  result.out(p, p.output());
+  result.unpack(p, p.output());
 }
 
 void reduce_scatter(planner& p) {
@@ -129,13 +129,13 @@ void reduce_scatter(planner& p) {
                           : parts::uniform_counts(p.size(), p.count());
   const std::size_t total = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
   const std::size_t own = counts[static_cast<std::size_t>(p.rank())];
-  const area given = p.scratch(total), result = p.scratch(own);
-  p.copy(p.operand(), given, total);
-  subcall c = parts::call_of(p.what(), given, result, own);
+  const area operands = p.scratch(total), result = p.scratch(own);
+  p.copy(p.operand(), operands, total);
+  subcall c = parts::call_of(p.what(), operands, result, own);
   c.in_place = false;
   if (p.what() == collective::reduce_scatter) {
     c.in_counts = c.out_counts = counts;
-    c.in_displs = c.out_displs = parts::sums_before(counts);
+    c.in_displs = c.out_displs = parts::dense_displs(counts);
   }
   p.call_on(p.all(), c);
   p.copy(result, p.output(), own);

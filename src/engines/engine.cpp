@@ -38,7 +38,7 @@ std::vector<variable> all_variables() {
   std::vector<variable> all(shared.begin(), shared.end());
   for (const engine_entry* e : engines())
     for (const variable& v : e->variables)
-      if (std::none_of(all.begin(), all.end(), [&](const variable& known) { return known.name == v.name; }))
+      if (std::none_of(all.begin(), all.end(), [&](const variable& listed) { return listed.name == v.name; }))
         all.push_back(v);
   return all;
 }

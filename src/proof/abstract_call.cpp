@@ -7,7 +7,7 @@
 
 namespace tutti::proof {
 
-std::size_t layout::extent() const noexcept {
+std::size_t block_table::extent() const noexcept {
   std::size_t end = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) end = std::max(end, displs[i] + counts[i]);
   return end;
@@ -23,8 +23,8 @@ bool to_root(collective what) { return is_rooted(what) && !from_root(what); }
 
 // Lays out a table of blocks: without gaps or with a gap of one element before each block, and
 // optionally in reverse order.
-layout lay_out(std::vector<std::size_t> counts, bool gaps, bool backwards) {
-  layout l;
+block_table make_block_table(std::vector<std::size_t> counts, bool gaps, bool backwards) {
+  block_table l;
   l.displs.resize(counts.size());
   std::size_t end = 0;
   for (std::size_t n = 0; n < counts.size(); ++n) {
@@ -36,7 +36,7 @@ layout lay_out(std::vector<std::size_t> counts, bool gaps, bool backwards) {
   return l;
 }
 
-bool draw(std::uint64_t a, std::uint64_t b, std::uint64_t limit) {
+bool pseudorandom_below(std::uint64_t a, std::uint64_t b, std::uint64_t limit) {
   std::uint64_t x = a * 0x9e3779b97f4a7c15u + b * 0xbf58476d1ce4e5b9u + 0x94d049bb133111ebu;
   x ^= x >> 31;
   x *= 0xd6e8feb86659fd93u;
@@ -47,8 +47,8 @@ bool draw(std::uint64_t a, std::uint64_t b, std::uint64_t limit) {
 bool is_edge(const case_options& w, int from, int to) {
   if (w.graph == 0) return to == (from + 1) % w.ranks || from == (to + 1) % w.ranks;
   if (w.graph == 1) return from == 0 || to == 0;
-  return draw(static_cast<std::uint64_t>(from), static_cast<std::uint64_t>(to),
-              64 / static_cast<unsigned>(std::max(2, w.ranks / 4)));
+  return pseudorandom_below(static_cast<std::uint64_t>(from), static_cast<std::uint64_t>(to),
+                            64 / static_cast<unsigned>(std::max(2, w.ranks / 4)));
 }
 
 std::size_t block_of(const case_options& w, int from, int to) {
@@ -56,7 +56,7 @@ std::size_t block_of(const case_options& w, int from, int to) {
   return (1 + static_cast<std::size_t>(from) * 3 + static_cast<std::size_t>(to) * 5) % (w.count + 1);
 }
 
-void add_neighbours(const case_options& w, plan& p) {
+void add_neighbours(const case_options& w, abstract_call& p) {
   const auto ranks = static_cast<std::size_t>(w.ranks);
   p.sources.resize(ranks);
   p.destinations.resize(ranks);
@@ -69,29 +69,31 @@ void add_neighbours(const case_options& w, plan& p) {
   // Lists of neighbours need not be sorted.
   for (std::size_t r = 0; r < ranks; r += 2) std::reverse(p.sources[r].begin(), p.sources[r].end());
   const bool gaps = w.blocks == blocks_are::uneven;
-  const bool all_alike = w.what == collective::neighbor_allgatherv;
+  const bool same_for_all_peers = w.what == collective::neighbor_allgatherv;
   for (int r = 0; r < w.ranks; ++r) {
     const auto me = static_cast<std::size_t>(r);
-    std::vector<std::size_t> gives, takes;
-    for (const int to : p.destinations[me]) gives.push_back(block_of(w, r, all_alike ? 0 : to));
-    for (const int from : p.sources[me]) takes.push_back(block_of(w, from, all_alike ? 0 : r));
-    p.counts[me] = all_alike ? block_of(w, r, 0) : 0;
-    if (!all_alike) p.in[me] = lay_out(gives, gaps, false);
-    p.out[me] = lay_out(takes, gaps, true);
+    std::vector<std::size_t> send_counts, recv_counts;
+    for (const int to : p.destinations[me])
+      send_counts.push_back(block_of(w, r, same_for_all_peers ? 0 : to));
+    for (const int from : p.sources[me]) recv_counts.push_back(block_of(w, from, same_for_all_peers ? 0 : r));
+    p.counts[me] = same_for_all_peers ? block_of(w, r, 0) : 0;
+    if (!same_for_all_peers) p.in[me] = make_block_table(send_counts, gaps, false);
+    p.out[me] = make_block_table(recv_counts, gaps, true);
   }
 }
 
 // In an inter-group call, both groups have operands of the same length, each divided among its own
 // members.
-std::vector<std::size_t> operand_blocks(const case_options& w, const plan& p, const plan::range& group) {
-  const auto blocks = [&](const plan::range& members) {
+std::vector<std::size_t> operand_blocks(const case_options& w, const abstract_call& p,
+                                        const abstract_call::range& group) {
+  const auto blocks = [&](const abstract_call::range& members) {
     std::vector<std::size_t> all;
     for (int r = members.first; r < members.last; ++r) all.push_back(block_of(w, r, 2));
     return all;
   };
   auto mine = blocks(group);
   if (w.first_group == 0) return mine;
-  const auto other = p.others(group.first);
+  const auto other = p.remote_group(group.first);
   const auto theirs = blocks(other);
   if (w.blocks == blocks_are::even) {
     for (std::size_t& n : mine) n *= theirs.size();
@@ -103,41 +105,41 @@ std::vector<std::size_t> operand_blocks(const case_options& w, const plan& p, co
   return mine;
 }
 
-void add_tables(const case_options& w, plan& p) {
+void add_tables(const case_options& w, abstract_call& p) {
   const bool gaps = w.blocks == blocks_are::uneven;
   for (int r = 0; r < w.ranks; ++r) {
     const auto me = static_cast<std::size_t>(r);
-    const plan::range from = p.others(r);
+    const abstract_call::range from = p.remote_group(r);
     std::vector<std::size_t> blocks;
     switch (w.what) {
       case collective::gatherv:
       case collective::allgatherv:
-        p.counts[me] = p.gives(r) ? block_of(w, r, 0) : 0;
-        if (!p.receives(r)) break;
+        p.counts[me] = p.has_operand(r) ? block_of(w, r, 0) : 0;
+        if (!p.has_result(r)) break;
         for (int s = from.first; s < from.last; ++s) blocks.push_back(block_of(w, s, 0));
-        p.out[me] = lay_out(blocks, gaps, true);
+        p.out[me] = make_block_table(blocks, gaps, true);
         break;
       case collective::scatterv:
-        p.counts[me] = p.receives(r) ? block_of(w, r, 1) : 0;
+        p.counts[me] = p.has_result(r) ? block_of(w, r, 1) : 0;
         if (r != w.root) break;
         for (int s = from.first; s < from.last; ++s) blocks.push_back(block_of(w, s, 1));
-        p.in[me] = lay_out(blocks, gaps, false);
+        p.in[me] = make_block_table(blocks, gaps, false);
         break;
       case collective::reduce_scatter:
-        blocks = operand_blocks(w, p, p.own_group(r));
-        p.counts[me] = blocks[static_cast<std::size_t>(r - p.own_group(r).first)];
-        p.in[me] = lay_out(blocks, false, false);
+        blocks = operand_blocks(w, p, p.local_group(r));
+        p.counts[me] = blocks[static_cast<std::size_t>(r - p.local_group(r).first)];
+        p.in[me] = make_block_table(blocks, false, false);
         break;
       case collective::alltoallv:
       case collective::alltoallw:
         p.counts[me] = 0;
         for (int s = from.first; s < from.last; ++s)
           blocks.push_back(w.in_place ? block_of(w, std::min(r, s), std::max(r, s)) : block_of(w, s, r));
-        p.out[me] = lay_out(blocks, gaps, true);
+        p.out[me] = make_block_table(blocks, gaps, true);
         if (w.in_place) break;
         for (int s = from.first; s < from.last; ++s)
           blocks[static_cast<std::size_t>(s - from.first)] = block_of(w, r, s);
-        p.in[me] = lay_out(blocks, gaps, false);
+        p.in[me] = make_block_table(blocks, gaps, false);
         break;
       default:
         break;
@@ -147,49 +149,49 @@ void add_tables(const case_options& w, plan& p) {
 
 }  // namespace
 
-bool plan::in_place_at(int rank) const noexcept {
+bool abstract_call::in_place_at(int rank) const noexcept {
   return in_place && (rank == root || !is_rooted(what)) && what != collective::bcast &&
          what != collective::barrier;
 }
 
-bool plan::aliased_at(int rank) const noexcept {
+bool abstract_call::aliased_at(int rank) const noexcept {
   return in_place_at(rank) && what != collective::scatter && what != collective::scatterv;
 }
 
-plan::range plan::others(int rank) const noexcept {
+abstract_call::range abstract_call::remote_group(int rank) const noexcept {
   if (first_group == 0) return {0, ranks};
   return rank < first_group ? range{first_group, ranks} : range{0, first_group};
 }
 
-plan::range plan::own_group(int rank) const noexcept {
+abstract_call::range abstract_call::local_group(int rank) const noexcept {
   if (first_group == 0) return {0, ranks};
   return rank < first_group ? range{0, first_group} : range{first_group, ranks};
 }
 
-bool plan::gives(int rank) const noexcept {
+bool abstract_call::has_operand(int rank) const noexcept {
   if (from_root(what)) return rank == root;
   if (!to_root(what) || first_group == 0) return true;
   return (rank < first_group) != (root < first_group);
 }
 
-bool plan::receives(int rank) const noexcept {
+bool abstract_call::has_result(int rank) const noexcept {
   if (to_root(what)) return rank == root;
   if (!from_root(what)) return true;
   if (first_group == 0) return what != collective::bcast || rank != root;
   return (rank < first_group) != (root < first_group);
 }
 
-std::size_t plan::input_size(int rank) const noexcept {
-  if (!gives(rank) || aliased_at(rank)) return 0;
+std::size_t abstract_call::input_size(int rank) const noexcept {
+  if (!has_operand(rank) || aliased_at(rank)) return 0;
   const auto me = static_cast<std::size_t>(rank);
   switch (what) {
     case collective::barrier:
       return 0;
     case collective::scatter:
     case collective::alltoall:
-      return static_cast<std::size_t>(others(rank).size()) * counts[me];
+      return static_cast<std::size_t>(remote_group(rank).size()) * counts[me];
     case collective::reduce_scatter_block:
-      return static_cast<std::size_t>(own_group(rank).size()) * counts[me];
+      return static_cast<std::size_t>(local_group(rank).size()) * counts[me];
     case collective::scatterv:
     case collective::reduce_scatter:
     case collective::alltoallv:
@@ -201,8 +203,8 @@ std::size_t plan::input_size(int rank) const noexcept {
   }
 }
 
-std::size_t plan::output_size(int rank) const noexcept {
-  if (!receives(rank)) return 0;
+std::size_t abstract_call::output_size(int rank) const noexcept {
+  if (!has_result(rank)) return 0;
   const auto me = static_cast<std::size_t>(rank);
   switch (what) {
     case collective::barrier:
@@ -210,7 +212,7 @@ std::size_t plan::output_size(int rank) const noexcept {
     case collective::gather:
     case collective::allgather:
     case collective::alltoall:
-      return static_cast<std::size_t>(others(rank).size()) * counts[me];
+      return static_cast<std::size_t>(remote_group(rank).size()) * counts[me];
     case collective::reduce_scatter_block:
       return (aliased_at(rank) ? static_cast<std::size_t>(ranks) : 1) * counts[me];
     case collective::reduce_scatter:
@@ -230,16 +232,16 @@ std::size_t plan::output_size(int rank) const noexcept {
   }
 }
 
-std::string plan::text() const {
-  std::size_t most = 0;
-  for (const std::size_t c : counts) most = std::max(most, c);
-  for (const layout& l : out)
-    for (const std::size_t c : l.counts) most = std::max(most, c);
+std::string abstract_call::text() const {
+  std::size_t max_count = 0;
+  for (const std::size_t c : counts) max_count = std::max(max_count, c);
+  for (const block_table& l : out)
+    for (const std::size_t c : l.counts) max_count = std::max(max_count, c);
   std::string all = std::string(name_of(what)) + " of " + std::to_string(ranks) + " ranks";
   if (first_group != 0) all += " (" + std::to_string(first_group) + " in the first group)";
   if (is_rooted(what)) all += ", root " + std::to_string(root);
   if (what != collective::barrier)
-    all += ", " + std::string(is_vector_form(what) ? "at most " : "") + std::to_string(most) +
+    all += ", " + std::string(is_vector_form(what) ? "at most " : "") + std::to_string(max_count) +
            " elements of " + std::to_string(element_bytes) + " bytes";
   if (in_place) all += ", in place";
   if (combines(what)) all += ordered ? ", in order" : ", in any order";
@@ -249,8 +251,8 @@ std::string plan::text() const {
   return all;
 }
 
-plan make_plan(const case_options& w) {
-  plan p;
+abstract_call make_abstract_call(const case_options& w) {
+  abstract_call p;
   p.what = w.what;
   p.ranks = w.ranks;
   p.root = is_rooted(w.what) ? w.root : 0;
@@ -265,7 +267,7 @@ plan make_plan(const case_options& w) {
   p.out.resize(ranks);
   if (w.what == collective::reduce_scatter_block && w.first_group != 0)
     for (int r = 0; r < w.ranks; ++r)
-      p.counts[static_cast<std::size_t>(r)] *= static_cast<std::size_t>(p.others(r).size());
+      p.counts[static_cast<std::size_t>(r)] *= static_cast<std::size_t>(p.remote_group(r).size());
   if (w.what == collective::neighbor_allgatherv || w.what == collective::neighbor_alltoallv)
     add_neighbours(w, p);
   else
@@ -273,7 +275,7 @@ plan make_plan(const case_options& w) {
   return p;
 }
 
-shape shape_of(const plan& p, int rank) {
+shape shape_of(const abstract_call& p, int rank) {
   shape s;
   s.what = p.what;
   s.size = p.ranks;
@@ -290,7 +292,7 @@ shape shape_of(const plan& p, int rank) {
   return s;
 }
 
-std::vector<schedule> write_all(const writer& write, const plan& p) {
+std::vector<schedule> write_all(const writer& write, const abstract_call& p) {
   std::vector<schedule> all;
   all.reserve(static_cast<std::size_t>(p.ranks));
   for (int r = 0; r < p.ranks; ++r) {
@@ -301,7 +303,7 @@ std::vector<schedule> write_all(const writer& write, const plan& p) {
   return all;
 }
 
-variables variables_of(const plan& p) {
+variables variables_of(const abstract_call& p) {
   const auto size = static_cast<double>(p.element_bytes);
   std::size_t longest = 0, all = 0, degree_in = 0, degree_out = 0;
   const auto sum = [](const std::vector<std::size_t>& v) {
@@ -312,9 +314,9 @@ variables variables_of(const plan& p) {
     case collective::alltoallw:
     case collective::neighbor_alltoallv:
       for (const auto* tables : {&p.in, &p.out})
-        for (const layout& l : *tables)
+        for (const block_table& l : *tables)
           for (const std::size_t c : l.counts) longest = std::max(longest, c);
-      for (const layout& l : p.in_place ? p.out : p.in) all = std::max(all, sum(l.counts));
+      for (const block_table& l : p.in_place ? p.out : p.in) all = std::max(all, sum(l.counts));
       break;
     default:
       for (const std::size_t c : p.counts) longest = std::max(longest, c);
@@ -350,8 +352,7 @@ variables variables_of(const plan& p) {
       static_cast<std::size_t>(p.parameter_values[static_cast<std::size_t>(algorithm_parameter::segment)]);
   if (segment != 0) {
     // in elements, as the executor cuts it
-    const std::size_t each =
-        std::max(segment / p.element_bytes, std::size_t{1});
+    const std::size_t each = std::max(segment / p.element_bytes, std::size_t{1});
     v.set("segments", static_cast<double>((all + each - 1) / each));
   }
   return v;

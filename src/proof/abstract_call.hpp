@@ -16,13 +16,13 @@
 namespace tutti::proof {
 
 /// The counts and displacements of a table of blocks, in elements.
-struct layout {
+struct block_table {
   std::vector<std::size_t> counts, displs;
 
   std::size_t extent() const noexcept;
 };
 
-struct plan {
+struct abstract_call {
   collective what = collective::barrier;
   int ranks = 1;
   int root = 0;
@@ -30,11 +30,11 @@ struct plan {
   bool ordered = false;  ///< the operator does not commute
   algorithm_parameter_values parameter_values{};
   std::size_t element_bytes = 8;
-  /// ranks [0, first_group) form one group, the others the second; 0: one group
+  /// ranks [0, first_group) form one group, all other ranks the second; 0: one group
   int first_group = 0;
 
   std::vector<std::size_t> counts;                      ///< by rank: the count of table::uniform
-  std::vector<layout> in, out;                          ///< by rank; empty if a rank has none
+  std::vector<block_table> in, out;                     ///< by rank; empty if a rank has none
   std::vector<std::vector<int>> sources, destinations;  ///< by rank; for neighbour collectives
 
   /// Returns whether the call is in place on this rank. A rooted collective is in place on its root
@@ -45,15 +45,16 @@ struct plan {
   /// The sizes of the caller's buffers, in elements.
   std::size_t input_size(int rank) const noexcept;
   std::size_t output_size(int rank) const noexcept;
-  /// The ranks from which this rank receives data: all ranks, or those of the other group.
+  /// Ranks first .. last - 1.
   struct range {
     int first, last;
     int size() const noexcept { return last - first; }
   };
-  range others(int rank) const noexcept;
-  range own_group(int rank) const noexcept;
-  bool gives(int rank) const noexcept;     ///< has an operand; in bcast and scatter only the root
-  bool receives(int rank) const noexcept;  ///< has a result; in reduce and gather only the root
+  /// The ranks from which this rank receives data: all ranks, or those of the other group.
+  range remote_group(int rank) const noexcept;
+  range local_group(int rank) const noexcept;
+  bool has_operand(int rank) const noexcept;  ///< in bcast and scatter only the root has one
+  bool has_result(int rank) const noexcept;   ///< in reduce and gather only the root has one
 
   /// "allreduce of 7 ranks, 12 elements of 8 bytes, in place, in order, segment 64"
   std::string text() const;
@@ -79,14 +80,14 @@ struct case_options {
   int first_group = 0;
   int graph = 0;
 };
-plan make_plan(const case_options& w);
+abstract_call make_abstract_call(const case_options& w);
 
 /// The shape of the call on one rank. It refers to `p`, which must outlive it.
-shape shape_of(const plan& p, int rank);
+shape shape_of(const abstract_call& p, int rank);
 
 using writer = std::function<void(const shape&, builder&)>;
 /// Writes one schedule for each rank.
-std::vector<schedule> write_all(const writer& write, const plan& p);
+std::vector<schedule> write_all(const writer& write, const abstract_call& p);
 
 /// The names that formulas of heads may use, besides the algorithm's parameters.
 struct formula_name {
@@ -110,6 +111,6 @@ inline constexpr formula_name formula_names[] = {
     {"sources", "the largest number of neighbours that a rank receives from"},
     {"destinations", "the largest number of neighbours that a rank sends to"}};
 /// The values of these names and of the parameters.
-variables variables_of(const plan& p);
+variables variables_of(const abstract_call& p);
 
 }  // namespace tutti::proof

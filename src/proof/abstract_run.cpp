@@ -10,20 +10,20 @@
 namespace tutti::proof {
 
 void abstract_machine::state::fail(int rank, const std::string& what) const {
-  throw broken_rule{{rank, rank < 0 ? -1 : ranks_[static_cast<std::size_t>(rank)].round, what}};
+  throw rule_violation{{rank, rank < 0 ? -1 : ranks_[static_cast<std::size_t>(rank)].round, what}};
 }
 
-void abstract_machine::state::set_up(const plan& p, const std::vector<schedule>& schedules,
-                                     const run_options& how) {
-  plan_ = &p;
+void abstract_machine::state::set_up(const abstract_call& p, const std::vector<schedule>& schedules,
+                                     const run_options& options) {
+  call_ = &p;
   schedules_ = &schedules;
-  how_ = how;
+  options_ = options;
   end_ = outcome{};
   const auto ranks = static_cast<std::size_t>(p.ranks);
   end_.measured.bytes.assign(ranks, 0);
   end_.measured.scratch.assign(ranks, 0);
   end_.measured.memory.assign(ranks, 0);
-  if (how.record) end_.recorded.assign(ranks, {});
+  if (options.record) end_.recorded.assign(ranks, {});
   puts_ = false;
   for (const schedule& s : schedules)
     for (const step& one : s.steps) puts_ = puts_ || one.kind == step_kind::put;
@@ -33,14 +33,14 @@ void abstract_machine::state::set_up(const plan& p, const std::vector<schedule>&
   ranks_.resize(ranks);
   queues_.assign(ranks * ranks, queue{});
   ready_.clear();
-  if (how.symbols) oracle_ = std::make_unique<oracle>(p, symbols_);
+  if (options.symbols) oracle_ = std::make_unique<oracle>(p, symbols_);
   for (int r = 0; r < p.ranks; ++r) {
     rank_state& me = of(r);
     me.pc = 0;
     me.depth = 0;
     me.round = -1;
-    me.open = me.closing = me.over = false;
-    me.begun = me.send_free = me.recv_free = 0;
+    me.open = me.closing = me.finished = false;
+    me.time = me.send_free = me.recv_free = 0;
     me.send_head = me.recv_head = 0;
     me.sends.clear();
     me.recvs.clear();
@@ -58,44 +58,44 @@ void abstract_machine::state::set_up(const plan& p, const std::vector<schedule>&
       std::size_t size = (want.bytes + p.element_bytes - 1) / p.element_bytes;
       if (want.blocks > 0)
         size = std::max(size, static_cast<std::size_t>(want.blocks) * longest_block(r, want.how));
-      me.sizes[2 + i] = me.most[i] = size;
-      if (how.symbols) me.cells[2 + i].assign(size, uninitialised);
+      me.sizes[2 + i] = me.max_sizes[i] = size;
+      if (options.symbols) me.cells[2 + i].assign(size, uninitialised);
     }
-    if (how.symbols) oracle_->fill(r, me.cells[0], me.cells[1]);
+    if (options.symbols) oracle_->fill(r, me.cells[0], me.cells[1]);
   }
 }
 
-outcome abstract_machine::state::run(const plan& p, const std::vector<schedule>& schedules,
-                                     const run_options& how) {
+outcome abstract_machine::state::run(const abstract_call& p, const std::vector<schedule>& schedules,
+                                     const run_options& options) {
   try {
-    set_up(p, schedules, how);
+    set_up(p, schedules, options);
     execute();
     if (p.what == collective::barrier) check_barrier();
     if (puts_)
       for (int r = 0; r < p.ranks; ++r) check_put_pairs(r);
-    if (how.symbols) compare_results();
-  } catch (const broken_rule& b) {
+    if (options.symbols) compare_results();
+  } catch (const rule_violation& b) {
     end_.faults.push_back(b.what);
   }
   for (int r = 0; r < p.ranks; ++r) {
     const rank_state& me = of(r);
-    end_.measured.rounds = std::max(end_.measured.rounds, me.begun);
-    for (const std::size_t size : me.most)
+    end_.measured.rounds = std::max(end_.measured.rounds, me.time);
+    for (const std::size_t size : me.max_sizes)
       end_.measured.scratch[static_cast<std::size_t>(r)] += size * p.element_bytes;
   }
   return std::move(end_);
 }
 
 void abstract_machine::state::execute() {
-  for (int r = plan_->ranks; r-- > 0;) ready_.push_back(r);
+  for (int r = call_->ranks; r-- > 0;) ready_.push_back(r);
   for (;;) {
     while (!ready_.empty()) {
       const int rank = ready_.back();
       ready_.pop_back();
       advance(rank);
     }
-    if (std::all_of(ranks_.begin(), ranks_.end(), [](const rank_state& r) { return r.over; })) return;
-    if (!force_one_message()) report_deadlock();
+    if (std::all_of(ranks_.begin(), ranks_.end(), [](const rank_state& r) { return r.finished; })) return;
+    if (!overtake_one_message()) report_deadlock();
   }
 }
 
@@ -104,10 +104,10 @@ void abstract_machine::state::advance(int rank) {
   rank_state& me = of(rank);
   for (;;) {
     if (me.closing) close_round(rank);
-    if (me.open || me.over) return;
+    if (me.open || me.finished) return;
     const item* r = next_round(rank);
     if (r == nullptr) {
-      me.over = true;
+      me.finished = true;
       return;
     }
     open_round(rank, *r);
@@ -161,10 +161,10 @@ void abstract_machine::state::open_round(int rank, const item& r) {
   me.sends.clear();
   me.recvs.clear();
   me.send_head = me.recv_head = 0;
-  me.send_free = me.recv_free = me.begun;
+  me.send_free = me.recv_free = me.time;
   if (clocks_) {
     me.clock[static_cast<std::size_t>(rank)] = static_cast<std::uint32_t>(me.round) + 1;
-    me.heard = me.clock;
+    me.next_clock = me.clock;
   }
   const step* steps = schedule_of(rank).steps.data() + r.first;
   for (std::uint32_t n = 0; n < r.sends + r.recvs; ++n) {
@@ -172,10 +172,10 @@ void abstract_machine::state::open_round(int rank, const item& r) {
     transfer t{};
     t.what = &s;
     t.peer = resolve(rank, s.peer);
-    if (t.peer < 0 || t.peer >= plan_->ranks) fail(rank, "there is no rank " + std::to_string(t.peer));
-    if (!reaches(how_.within, rank, t.peer, plan_->ranks))
+    if (t.peer < 0 || t.peer >= call_->ranks) fail(rank, "there is no rank " + std::to_string(t.peer));
+    if (!can_reach(options_.permitted_reach, rank, t.peer, call_->ranks))
       fail(rank, "its peer is rank " + std::to_string(t.peer) + ", but \"Reach:\" permits " +
-                     std::string(description_of(how_.within)));
+                     std::string(description_of(options_.permitted_reach)));
     const bool silent = s.kind == step_kind::signal || s.kind == step_kind::await_signal;
     if (s.kind == step_kind::send || s.kind == step_kind::put || s.kind == step_kind::recv_reduce)
       t.source = locate(rank, s.source);
@@ -195,11 +195,11 @@ void abstract_machine::state::open_round(int rank, const item& r) {
            "own operand " + text(rank, t.source) + " and result " + text(rank, t.target) + " do not fit");
     (sends ? me.sends : me.recvs).push_back(t);
   }
-  me.to_meet = me.sends.size() + me.recvs.size();
+  me.unmatched = me.sends.size() + me.recvs.size();
   check_round(rank);
   for (std::size_t i = 0; i < me.sends.size(); ++i) post_send(rank, static_cast<std::int32_t>(i));
   for (std::size_t j = 0; j < me.recvs.size(); ++j) post_recv(rank, static_cast<std::int32_t>(j));
-  note_if_done(rank);
+  mark_if_complete(rank);
 }
 
 void abstract_machine::state::post_send(int rank, std::int32_t i) {
@@ -207,11 +207,11 @@ void abstract_machine::state::post_send(int rank, std::int32_t i) {
   queue& q = between(rank, t.peer);
   if (q.head >= 0 && !q.of_sends) {
     const std::int32_t j = q.head;
-    if (meet(rank, i, t.peer, j)) {
+    if (match(rank, i, t.peer, j)) {
       q.head = of(t.peer).recvs[static_cast<std::size_t>(j)].next;
       if (q.head < 0) q.tail = -1;
     }
-    time_messages_of(rank);
+    assign_times(rank);
     return;
   }
   q.of_sends = true;
@@ -228,8 +228,8 @@ void abstract_machine::state::post_recv(int rank, std::int32_t j) {
     const std::int32_t i = q.head;
     q.head = of(from).sends[static_cast<std::size_t>(i)].next;
     if (q.head < 0) q.tail = -1;
-    const bool done = meet(from, i, rank, j);
-    time_messages_of(from);
+    const bool done = match(from, i, rank, j);
+    assign_times(from);
     if (done) return;
   }
   q.of_sends = false;
@@ -239,41 +239,41 @@ void abstract_machine::state::post_recv(int rank, std::int32_t j) {
 }
 
 // Both sides have reached the transfer. Returns true if it completes the receive.
-bool abstract_machine::state::meet(int from, std::int32_t i, int to, std::int32_t j) {
+bool abstract_machine::state::match(int from, std::int32_t i, int to, std::int32_t j) {
   rank_state &sender = of(from), &receiver = of(to);
   transfer& out = sender.sends[static_cast<std::size_t>(i)];
   transfer& in = receiver.recvs[static_cast<std::size_t>(j)];
-  const step_kind gives = out.what->kind, takes = in.what->kind;
-  if ((gives == step_kind::send) == (takes == step_kind::await_signal))
-    fail(to, gives == step_kind::send
+  const step_kind send_kind = out.what->kind, recv_kind = in.what->kind;
+  if ((send_kind == step_kind::send) == (recv_kind == step_kind::await_signal))
+    fail(to, send_kind == step_kind::send
                  ? "it waits for a signal from rank " + std::to_string(from) + ", which sends a message"
                  : "it receives from rank " + std::to_string(from) + ", which puts or signals");
-  out.met = true;
-  out.mate = j;
-  --sender.to_meet;
+  out.matched = true;
+  out.peer_index = j;
+  --sender.unmatched;
   ++end_.measured.messages;
   if (clocks_)
-    for (std::size_t q = 0; q < receiver.heard.size(); ++q)
-      receiver.heard[q] = std::max(receiver.heard[q], sender.clock[q]);
-  if (gives != step_kind::signal) {
-    const std::size_t unit = out.source.memory == words_memory ? sizeof(std::uint64_t) : plan_->element_bytes;
+    for (std::size_t q = 0; q < receiver.next_clock.size(); ++q)
+      receiver.next_clock[q] = std::max(receiver.next_clock[q], sender.clock[q]);
+  if (send_kind != step_kind::signal) {
+    const std::size_t unit = out.source.memory == words_memory ? sizeof(std::uint64_t) : call_->element_bytes;
     end_.measured.bytes[static_cast<std::size_t>(from)] += out.source.count * unit;
   }
-  if (gives == step_kind::put) {
+  if (send_kind == step_kind::put) {
     move(from, out.source, to, out.target);
     receiver.puts.push_back({from, receiver.round, sender.clock[static_cast<std::size_t>(to)],
                              out.target.first, out.target.end()});
     return false;
   }
-  in.met = true;
-  in.mate = i;
-  --receiver.to_meet;
-  if (gives == step_kind::signal) return true;
+  in.matched = true;
+  in.peer_index = i;
+  --receiver.unmatched;
+  if (send_kind == step_kind::signal) return true;
   if (out.source.count != in.target.count)
     fail(to, "rank " + std::to_string(from) + " sends " + std::to_string(out.source.count) + " elements, " +
                  text(from, out.source) + " in its round " + std::to_string(sender.round) +
                  ", but it expects " + std::to_string(in.target.count) + ", " + text(to, in.target));
-  if (takes == step_kind::recv) {
+  if (recv_kind == step_kind::recv) {
     move(from, out.source, to, in.target);
   } else if (in.what->received_left) {
     combine(from, out.source, to, in.source, to, in.target);
@@ -283,9 +283,9 @@ bool abstract_machine::state::meet(int from, std::int32_t i, int to, std::int32_
   return true;
 }
 
-void abstract_machine::state::note_if_done(int rank) {
+void abstract_machine::state::mark_if_complete(int rank) {
   rank_state& me = of(rank);
-  if (!me.open || me.to_meet != 0 || me.send_head != me.sends.size() || me.recv_head != me.recvs.size())
+  if (!me.open || me.unmatched != 0 || me.send_head != me.sends.size() || me.recv_head != me.recvs.size())
     return;
   me.open = false;
   me.closing = true;
@@ -295,12 +295,12 @@ void abstract_machine::state::note_if_done(int rank) {
 void abstract_machine::state::close_round(int rank) {
   rank_state& me = of(rank);
   me.closing = false;
-  const std::int64_t begun = me.begun;
-  me.begun = std::max(me.send_free, me.recv_free);
-  if (clocks_) me.clock.swap(me.heard);
+  const std::int64_t begin = me.time;
+  me.time = std::max(me.send_free, me.recv_free);
+  if (clocks_) me.clock.swap(me.next_clock);
   if (puts_) check_puts(rank);
-  if (how_.record) {
-    me.traced = {begun, me.begun, {}};
+  if (options_.record) {
+    me.traced = {begin, me.time, {}};
     const auto show = [](const area& a, const place& p) { return traced_place{p.where, a.first, a.count}; };
     for (const auto* list : {&me.sends, &me.recvs})
       for (const transfer& t : *list) {
@@ -319,13 +319,13 @@ void abstract_machine::state::close_round(int rank) {
   const item& r = *me.current;
   const step* steps = schedule_of(rank).steps.data() + r.first + r.sends + r.recvs;
   for (std::uint32_t i = 0; i < r.locals; ++i) local_step(rank, steps[i]);
-  if (how_.record) end_.recorded[static_cast<std::size_t>(rank)].push_back(std::move(me.traced));
+  if (options_.record) end_.recorded[static_cast<std::size_t>(rank)].push_back(std::move(me.traced));
 }
 
 void abstract_machine::state::local_step(int rank, const step& s) {
   rank_state& me = of(rank);
   const auto record = [&](const area& source, const area& other, const area& target) {
-    if (!how_.record) return;
+    if (!options_.record) return;
     me.traced.steps.push_back({s.kind,
                                static_cast<std::uint32_t>(&s - schedule_of(rank).steps.data()),
                                false,
@@ -345,7 +345,7 @@ void abstract_machine::state::local_step(int rank, const step& s) {
   };
   switch (s.kind) {
     case step_kind::reserve:
-      forget(rank, s.target);
+      reserve(rank, s.target);
       record({}, {}, {0, true, false, 0, me.sizes[static_cast<std::size_t>(s.target.where)]});
       return;
     case step_kind::measure:
@@ -379,7 +379,7 @@ void abstract_machine::state::local_step(int rank, const step& s) {
     combine(rank, from, rank, right, rank, to);
   }
   if (puts_)
-    for (const area& a : {from, right, to}) note_access(rank, a, true);
+    for (const area& a : {from, right, to}) record_access(rank, a, true);
   record(from, right, to);
 }
 
@@ -387,12 +387,14 @@ abstract_machine::abstract_machine() : state_(std::make_unique<state>()) {}
 abstract_machine::~abstract_machine() = default;
 abstract_machine::abstract_machine(abstract_machine&&) noexcept = default;
 
-outcome abstract_machine::run(const plan& p, const std::vector<schedule>& schedules, const run_options& how) {
-  return state_->run(p, schedules, how);
+outcome abstract_machine::run(const abstract_call& p, const std::vector<schedule>& schedules,
+                              const run_options& options) {
+  return state_->run(p, schedules, options);
 }
 
-outcome run_abstract(const plan& p, const std::vector<schedule>& schedules, const run_options& how) {
-  return abstract_machine().run(p, schedules, how);
+outcome run_abstract(const abstract_call& p, const std::vector<schedule>& schedules,
+                     const run_options& options) {
+  return abstract_machine().run(p, schedules, options);
 }
 
 }  // namespace tutti::proof

@@ -39,12 +39,12 @@ struct fault {
 };
 
 struct costs {
-  std::int64_t rounds = 0;                    ///< one-port time until the last rank is done
-  std::uint64_t messages = 0;                 ///< matched transfers
-  std::uint64_t combined = 0;                 ///< elements that operators combined
+  std::int64_t rounds = 0;     ///< one-port time until the last rank is done
+  std::uint64_t messages = 0;  ///< matched transfers
+  std::uint64_t combined = 0;  ///< elements that operators combined
   /// by rank: bytes sent; bytes of scratch, without `words`
   std::vector<std::uint64_t> bytes, scratch;
-  std::vector<std::size_t> memory;            ///< by rank: size of the schedule itself
+  std::vector<std::size_t> memory;  ///< by rank: size of the schedule itself
   std::uint64_t max_bytes() const noexcept;
   std::uint64_t max_scratch() const noexcept;
 };
@@ -60,7 +60,7 @@ struct traced_step {
   bool received_left = false;  ///< for recv_reduce: target = received op source
   int peer = -1;               ///< for transfers: the rank to send to or to receive from
   traced_place source, other,
-      target;             ///< those that the kind has; the target of a put is in the peer's output
+      target;  ///< those that the kind has; the target of a put is in the peer's output
   /// for transfers except await_signal: the unit of time in which it happens, from 0
   std::int64_t time = 0;
 };
@@ -75,10 +75,9 @@ using trace = std::vector<std::vector<traced_round>>;
 
 struct run_options {
   /// If false, the run computes only sizes: fast for large counts, but it compares no result.
-  bool symbols =
-      true;
+  bool symbols = true;
   bool record = false;
-  reach within = reach::any_rank;  ///< the reach that the head of the algorithm claims
+  reach permitted_reach = reach::any_rank;  ///< the reach that the head of the algorithm claims
 };
 
 struct outcome {
@@ -95,7 +94,8 @@ class abstract_machine {
   ~abstract_machine();
   abstract_machine(abstract_machine&&) noexcept;
   /// `schedules` has one schedule for each rank.
-  outcome run(const plan& p, const std::vector<schedule>& schedules, const run_options& how = {});
+  outcome run(const abstract_call& p, const std::vector<schedule>& schedules,
+              const run_options& options = {});
 
  private:
   class state;
@@ -103,6 +103,7 @@ class abstract_machine {
 };
 
 /// Executes a single call.
-outcome run_abstract(const plan& p, const std::vector<schedule>& schedules, const run_options& how = {});
+outcome run_abstract(const abstract_call& p, const std::vector<schedule>& schedules,
+                     const run_options& options = {});
 
 }  // namespace tutti::proof

@@ -13,13 +13,13 @@
 namespace tutti::proof {
 
 /// Thrown if a rule is broken; it ends the run.
-struct broken_rule {
+struct rule_violation {
   fault what;
 };
 
 class abstract_machine::state {
  public:
-  outcome run(const plan& p, const std::vector<schedule>& schedules, const run_options& how);
+  outcome run(const abstract_call& p, const std::vector<schedule>& schedules, const run_options& options);
 
  private:
   static constexpr int words_memory = 6;
@@ -39,9 +39,9 @@ class abstract_machine::state {
     int peer;
     // for recv_reduce: own operand and target; for put: the target at the peer
     area source, target;
-    std::int32_t mate = -1;  // index of the matching transfer of the peer
-    std::int32_t next = -1;  // in the same queue
-    bool met = false, timed = false;
+    std::int32_t peer_index = -1;  // index of the matching transfer of the peer
+    std::int32_t next = -1;        // in the same queue
+    bool matched = false, timed = false;
     std::int64_t time = 0;
   };
   struct access {  // to the output, the target of puts
@@ -50,8 +50,8 @@ class abstract_machine::state {
     std::size_t first, end;
   };
   struct arrived_put {
-    int from, round;      // the receiver's round that contains its await_signal
-    std::uint32_t known;  // number of the receiver's rounds that the sender knew to have begun
+    int from, round;             // the receiver's round that contains its await_signal
+    std::uint32_t known_rounds;  // number of the receiver's rounds that the sender knew to have begun
     std::size_t first, end;
   };
   struct loop_state {
@@ -65,17 +65,17 @@ class abstract_machine::state {
     // rounds executed so far, including the open one
     int round = -1;
     // closing: all transfers matched, local steps are next
-    bool open = false, closing = false, over = false;
+    bool open = false, closing = false, finished = false;
     std::vector<transfer> sends, recvs;
-    std::size_t to_meet = 0;
+    std::size_t unmatched = 0;
     std::size_t send_head = 0, recv_head = 0;  // the first transfer that has no time yet
-    std::int64_t begun = 0, send_free = 0, recv_free = 0;
+    std::int64_t time = 0, send_free = 0, recv_free = 0;
     std::size_t sizes[memory_count] = {};
-    std::size_t most[scratch_count] = {};
+    std::size_t max_sizes[scratch_count] = {};
     std::vector<symbol> cells[6];
     std::vector<std::uint64_t> words;
     // by rank: number of its rounds that are known to have begun
-    std::vector<std::uint32_t> clock, heard;
+    std::vector<std::uint32_t> clock, next_clock;
     const item* current = nullptr;
     traced_round traced;
     std::vector<access> accesses;
@@ -92,7 +92,7 @@ class abstract_machine::state {
   };
 
   // abstract_run.cpp
-  void set_up(const plan& p, const std::vector<schedule>& schedules, const run_options& how);
+  void set_up(const abstract_call& p, const std::vector<schedule>& schedules, const run_options& options);
   void execute();
   void advance(int rank);
   const item* next_round(int rank);
@@ -100,14 +100,14 @@ class abstract_machine::state {
   void close_round(int rank);
   void post_send(int rank, std::int32_t i);
   void post_recv(int rank, std::int32_t j);
-  bool meet(int from, std::int32_t i, int to, std::int32_t j);
-  void note_if_done(int rank);
+  bool match(int from, std::int32_t i, int to, std::int32_t j);
+  void mark_if_complete(int rank);
   void local_step(int rank, const step& s);
   void report_deadlock();
   void compare_results();
   void check_barrier();
   queue& between(int from, int to) {
-    return queues_[static_cast<std::size_t>(from) * static_cast<std::size_t>(plan_->ranks) +
+    return queues_[static_cast<std::size_t>(from) * static_cast<std::size_t>(call_->ranks) +
                    static_cast<std::size_t>(to)];
   }
   rank_state& of(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
@@ -122,28 +122,28 @@ class abstract_machine::state {
   std::size_t sum_of_words(int rank, std::size_t first, std::size_t end) const;
   std::int32_t trips(int rank, const trip_count& t) const;
   std::size_t longest_block(int rank, table how) const;
-  void readable(int rank, const area& a, const char* doing) const;
-  void writable(int rank, const area& a) const;
+  void require_readable(int rank, const area& a, const char* action) const;
+  void require_writable(int rank, const area& a) const;
   void move(int from, const area& source, int to, const area& target);
   void combine(int left_rank, const area& left, int right_rank, const area& right, int rank,
                const area& target);
-  void forget(int rank, const place& p);
+  void reserve(int rank, const place& p);
   std::string text(int rank, const area& a) const;
 
   // hazards.cpp
   void check_round(int rank);
-  void note_access(int rank, const area& a, bool local);
+  void record_access(int rank, const area& a, bool local);
   void check_puts(int rank);
   void check_put_pairs(int rank);
 
   // port_times.cpp
-  void time_messages_of(int rank);
-  void give_time(int from, int to);
-  bool force_one_message();
+  void assign_times(int rank);
+  void assign_time(int from, int to);
+  bool overtake_one_message();
 
-  const plan* plan_ = nullptr;
+  const abstract_call* call_ = nullptr;
   const std::vector<schedule>* schedules_ = nullptr;
-  run_options how_;
+  run_options options_;
   bool clocks_ = false;  // for a barrier or puts
   bool puts_ = false;
   symbols symbols_;

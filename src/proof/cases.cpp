@@ -26,7 +26,7 @@ std::vector<std::uint32_t> values_of(const pure_algorithm& a, const algorithm_pa
       break;
     case algorithm_parameter::segment: {
       // One, two and five elements, and the default, which does not cut small counts.
-      const std::uint32_t element = std::max(8u, k.least);
+      const std::uint32_t element = std::max(8u, k.min);
       all = {element, 2 * element, 5 * element, k.default_value};
       break;
     }
@@ -41,7 +41,7 @@ std::vector<std::uint32_t> values_of(const pure_algorithm& a, const algorithm_pa
       all = {1, 2, 4, k.default_value, std::bit_floor(p)};
       break;
     case algorithm_parameter::region:
-      if (demands(a.needs, restriction::equal_regions)) {
+      if (has_restriction(a.restrictions, restriction::equal_regions)) {
         for (std::uint32_t d = 1; d <= p; ++d)
           if (p % d == 0 && (all.size() < 3 || d * 2 >= p)) all.push_back(d);
       } else {
@@ -51,9 +51,10 @@ std::vector<std::uint32_t> values_of(const pure_algorithm& a, const algorithm_pa
   }
   // A region that must divide the ranks is not clamped to its bounds: it might not divide them
   // then.
-  const bool exact = k.which == algorithm_parameter::region && demands(a.needs, restriction::equal_regions);
-  if (exact) std::erase_if(all, [&](std::uint32_t v) { return v < k.least || v > k.most; });
-  for (std::uint32_t& v : all) v = std::clamp(v, k.least, k.most);
+  const bool exact =
+      k.which == algorithm_parameter::region && has_restriction(a.restrictions, restriction::equal_regions);
+  if (exact) std::erase_if(all, [&](std::uint32_t v) { return v < k.min || v > k.max; });
+  for (std::uint32_t& v : all) v = std::clamp(v, k.min, k.max);
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
@@ -92,19 +93,21 @@ std::vector<mode> modes_of(const pure_algorithm& a) {
   std::vector<mode> all;
   for (const bool in_place : {false, true})
     for (const bool ordered : {false, true}) {
-      if (ordered && (!combines(a.what) || demands(a.needs, restriction::commutative))) continue;
+      if (ordered && (!combines(a.what) || has_restriction(a.restrictions, restriction::commutative)))
+        continue;
       if (in_place &&
           (a.what == collective::barrier || a.what == collective::bcast ||
            a.what == collective::neighbor_allgatherv || a.what == collective::neighbor_alltoallv ||
-           demands(a.needs, restriction::not_in_place) || demands(a.needs, restriction::inter)))
+           has_restriction(a.restrictions, restriction::not_in_place) ||
+           has_restriction(a.restrictions, restriction::inter)))
         continue;
-      if (!in_place && demands(a.needs, restriction::in_place)) continue;
+      if (!in_place && has_restriction(a.restrictions, restriction::in_place)) continue;
       all.push_back({in_place, ordered});
     }
   return all;
 }
 
-std::vector<int> some_of(int first, int last) {
+std::vector<int> sample_of(int first, int last) {
   std::vector<int> all;
   if (last - first <= 9) {
     for (int i = first; i < last; ++i) all.push_back(i);
@@ -123,11 +126,11 @@ std::vector<int> all_of(int first, int last) {
 // Roots, splits into groups and graphs: all that determines which ranks communicate. Either all of
 // them, or a selection.
 std::vector<case_options> topologies(const pure_algorithm& a, int ranks, bool every) {
-  const auto pick = every ? all_of : some_of;
+  const auto pick = every ? all_of : sample_of;
   case_options w;
   w.what = a.what;
   w.ranks = ranks;
-  const bool inter = demands(a.needs, restriction::inter);
+  const bool inter = has_restriction(a.restrictions, restriction::inter);
   const bool neighbours =
       a.what == collective::neighbor_allgatherv || a.what == collective::neighbor_alltoallv;
   std::vector<case_options> all;
@@ -145,7 +148,7 @@ std::vector<case_options> topologies(const pure_algorithm& a, int ranks, bool ev
 std::vector<std::size_t> counts_of(const pure_algorithm& a, int ranks) {
   const auto p = static_cast<std::size_t>(ranks);
   if (a.what == collective::barrier) return {0};
-  if (demands(a.needs, restriction::count_ge_ranks)) return {p, p + 1, 2 * p + 3};
+  if (has_restriction(a.restrictions, restriction::count_ge_ranks)) return {p, p + 1, 2 * p + 3};
   const bool whole_vectors = a.what == collective::bcast || a.what == collective::reduce ||
                              a.what == collective::allreduce || a.what == collective::scan ||
                              a.what == collective::exscan;
@@ -163,7 +166,7 @@ std::vector<case_options> sweep(const pure_algorithm& a, int ranks, const std::v
   case_options w;
   w.what = a.what;
   w.ranks = ranks;
-  const bool inter = demands(a.needs, restriction::inter);
+  const bool inter = has_restriction(a.restrictions, restriction::inter);
   std::vector<case_options> all;
   const auto add = [&](int root, int first, const algorithm_parameter_values& with) {
     const std::size_t n = all.size();
@@ -183,8 +186,8 @@ std::vector<case_options> sweep(const pure_algorithm& a, int ranks, const std::v
         add(i + shift, i, parameter_values[static_cast<std::size_t>(i) % parameter_values.size()]);
   for (const algorithm_parameter_range& k : a.parameters) {
     if (k.which != algorithm_parameter::k && k.which != algorithm_parameter::radix) continue;
-    for (std::uint32_t v = std::max(k.least, 2u);
-         v <= std::min(k.most, static_cast<std::uint32_t>(ranks) + 1); ++v) {
+    for (std::uint32_t v = std::max(k.min, 2u); v <= std::min(k.max, static_cast<std::uint32_t>(ranks) + 1);
+         ++v) {
       algorithm_parameter_values with = parameter_values[v % parameter_values.size()];
       with[static_cast<std::size_t>(k.which)] = v;
       add(static_cast<int>(v), static_cast<int>(v), with);
@@ -196,7 +199,7 @@ std::vector<case_options> sweep(const pure_algorithm& a, int ranks, const std::v
 void set_element(const pure_algorithm& a, std::vector<case_options>& cases) {
   for (case_options& w : cases)
     for (const algorithm_parameter_range& r : a.parameters)
-      if (r.which == algorithm_parameter::segment) w.element_bytes = std::max(8u, std::min(r.least, 4096u));
+      if (r.which == algorithm_parameter::segment) w.element_bytes = std::max(8u, std::min(r.min, 4096u));
 }
 
 std::vector<case_options> choose_cases(const pure_algorithm& a, int ranks,
@@ -239,7 +242,7 @@ std::vector<case_options> choose_cases(const pure_algorithm& a, int ranks,
 // each.
 void add_every_call(const pure_algorithm& a, int ranks, const algorithm_parameter_values& parameter_values,
                     const std::vector<std::size_t>& counts, std::vector<case_options>& cases) {
-  const bool inter = demands(a.needs, restriction::inter);
+  const bool inter = has_restriction(a.restrictions, restriction::inter);
   std::vector<case_options> where = topologies(a, ranks, false);
   if (is_rooted(a.what)) {
     where.assign(static_cast<std::size_t>(ranks), where.front());
@@ -270,22 +273,23 @@ auto key_of(const case_options& w) {
 }  // namespace
 
 bool serves(const pure_algorithm& a, int ranks) {
-  if (demands(a.needs, restriction::power_of_two) && !std::has_single_bit(static_cast<unsigned>(ranks)))
+  if (has_restriction(a.restrictions, restriction::power_of_two) &&
+      !std::has_single_bit(static_cast<unsigned>(ranks)))
     return false;
-  if (demands(a.needs, restriction::even_ranks) && ranks % 2 != 0) return false;
-  if (demands(a.needs, restriction::inter) && ranks < 2) return false;
+  if (has_restriction(a.restrictions, restriction::even_ranks) && ranks % 2 != 0) return false;
+  if (has_restriction(a.restrictions, restriction::inter) && ranks < 2) return false;
   return !parameter_choices(a, ranks).empty();
 }
 
 case_list result_cases(const pure_algorithm& a, int ranks, bool exhaustive) {
-  case_list made;
-  if (!serves(a, ranks)) return made;
-  constexpr int most_proved_plainly = 64;
+  case_list list;
+  if (!serves(a, ranks)) return list;
+  constexpr int max_ranks_all_calls = 64;
   const auto counts = counts_of(a, ranks);
   const auto parameter_values = parameter_choices(a, ranks);
   const auto default_value = a.default_values();
   std::vector<case_options> all;
-  if (exhaustive || ranks <= most_proved_plainly) add_every_call(a, ranks, default_value, counts, all);
+  if (exhaustive || ranks <= max_ranks_all_calls) add_every_call(a, ranks, default_value, counts, all);
   const std::size_t where = topologies(a, ranks, true).size();
   const std::size_t combinations = modes_of(a).size() * counts.size() * parameter_values.size() * where;
   if (exhaustive) {
@@ -310,22 +314,22 @@ case_list result_cases(const pure_algorithm& a, int ranks, bool exhaustive) {
   all.erase(std::unique(all.begin(), all.end(),
                         [](const case_options& x, const case_options& y) { return key_of(x) == key_of(y); }),
             all.end());
-  const bool inter = demands(a.needs, restriction::inter);
-  std::set<std::tuple<int, int, bool, bool, std::size_t>> plain;
+  const bool inter = has_restriction(a.restrictions, restriction::inter);
+  std::set<std::tuple<int, int, bool, bool, std::size_t>> tried_defaults;
   // Only listed combinations count: a sweep has other parameter values too.
-  std::size_t further =
-      0;
+  std::size_t tried_all = 0;
   for (const case_options& w : all) {
-    if (w.parameter_values == default_value) plain.emplace(w.root, w.graph, w.in_place, w.ordered, w.count);
+    if (w.parameter_values == default_value)
+      tried_defaults.emplace(w.root, w.graph, w.in_place, w.ordered, w.count);
     if (std::find(parameter_values.begin(), parameter_values.end(), w.parameter_values) !=
         parameter_values.end())
-      ++further;
+      ++tried_all;
   }
   const std::size_t splits = inter ? static_cast<std::size_t>(ranks - 1) : 1;
-  made.plain = {modes_of(a).size() * counts.size() * where / splits, plain.size()};
-  made.further = {combinations, further};
-  made.cases = std::move(all);
-  return made;
+  list.default_parameters = {modes_of(a).size() * counts.size() * where / splits, tried_defaults.size()};
+  list.all_parameters = {combinations, tried_all};
+  list.cases = std::move(all);
+  return list;
 }
 
 std::vector<case_options> claim_cases(const pure_algorithm& a, int ranks) {
@@ -347,9 +351,9 @@ std::vector<std::size_t> divisible_counts(const case_options& w, const std::vect
   }
   const std::size_t unit = parts * pieces * segment;
   // With fewer elements than ranks the call may not be permitted (count_ge_ranks).
-  const std::size_t least =
+  const std::size_t count =
       std::max<std::size_t>(unit, (static_cast<std::size_t>(w.ranks) + unit - 1) / unit * unit);
-  return segment > 1 ? std::vector<std::size_t>{least, 3 * least} : std::vector<std::size_t>{2 * least};
+  return segment > 1 ? std::vector<std::size_t>{count, 3 * count} : std::vector<std::size_t>{2 * count};
 }
 
 }  // namespace tutti::proof

@@ -29,8 +29,8 @@ struct coverage {
 
 struct case_list {
   std::vector<case_options> cases;  ///< no duplicates
-  coverage plain;                   ///< root x graph x mode x count, with the default parameters
-  coverage further;                 ///< the same with every choice of parameters and every split
+  coverage default_parameters;      ///< root x graph x mode x count, with the default parameters
+  coverage all_parameters;          ///< the same with every choice of parameters and every split
 };
 
 /// The calls to run on symbols: small counts, uneven blocks. Calls that differ only in their counts

@@ -15,14 +15,14 @@ namespace tutti::proof {
 /// Topologies of `ranks` ranks without duplicates: one node, nodes of one rank, equal and unequal
 /// nodes, consecutive and scattered, of one to three levels, some pseudorandom. If `some` is true,
 /// only a few.
-std::vector<hierarchy> layouts_of(int ranks, bool some = false);
+std::vector<hierarchy> topologies_of(int ranks, bool some = false);
 
 /// The text for TUTTI_NODES, level by level: "0:0:1:1 / 0:0:0:0".
-std::string text_of(const hierarchy& layout);
+std::string text_of(const hierarchy& topology);
 
 /// Returns whether the composition serves calls with this operator order, in place or not, with
 /// `count` elements on this topology.
-bool serves(const composed_algorithm& c, const hierarchy& layout, bool ordered, bool in_place,
+bool serves(const composed_algorithm& c, const hierarchy& topology, bool ordered, bool in_place,
             std::size_t count);
 
 /// In the result, `calls` counts composed calls and `messages` their inner calls. `exhaustive`

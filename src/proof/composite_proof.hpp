@@ -23,15 +23,15 @@
 
 namespace tutti::proof {
 
-/// The call that a rank of the plan makes. If `everywhere` is set, an in-place rooted call is in
+/// The call that a rank makes in the abstract call. If `everywhere` is set, an in-place rooted call is in
 /// place on all ranks, not only on the root. The operands of the other ranks then are in their
-/// outputs. The result refers to the plan and has no addresses.
-call call_of(const plan& p, int rank, bool everywhere = false);
+/// outputs. The result refers to `p` and has no addresses.
+call call_of(const abstract_call& p, int rank, bool everywhere = false);
 
-/// Writes one composite plan for each rank, with the plan's parameters. The topology must have the
+/// Writes one composite plan for each rank, with the parameters of `p`. The topology must have the
 /// same number of ranks.
-std::vector<composite_plan> programs_of(void (*write)(planner&), const plan& p, const hierarchy& layout,
-                                        bool everywhere = false);
+std::vector<composite_plan> make_composite_plans(void (*write)(planner&), const abstract_call& p,
+                                                 const hierarchy& topology, bool everywhere = false);
 
 struct composite_outcome {
   /// the first fault found; for results, one for each rank. `round` is the index of a step here
@@ -41,7 +41,7 @@ struct composite_outcome {
   bool ok() const noexcept { return faults.empty(); }
 };
 
-composite_outcome run_composite_plans(const plan& p, const std::vector<composite_plan>& programs,
+composite_outcome run_composite_plans(const abstract_call& p, const std::vector<composite_plan>& plans,
                                       bool everywhere = false);
 
 }  // namespace tutti::proof

@@ -10,23 +10,23 @@
 namespace tutti::proof {
 
 void variables::set(std::string_view name, double value) {
-  for (auto& [known, its] : all_)
-    if (known == name) {
-      its = value;
+  for (auto& [key, entry_value] : all_)
+    if (key == name) {
+      entry_value = value;
       return;
     }
   all_.emplace_back(name, value);
 }
 
 const double* variables::find(std::string_view name) const noexcept {
-  for (const auto& [known, its] : all_)
-    if (known == name) return &its;
+  for (const auto& [key, entry_value] : all_)
+    if (key == name) return &entry_value;
   return nullptr;
 }
 
 std::string variables::names() const {
   std::string all;
-  for (const auto& [known, its] : all_) all += (all.empty() ? "" : ", ") + known;
+  for (const auto& [key, entry_value] : all_) all += (all.empty() ? "" : ", ") + key;
   return all;
 }
 
@@ -36,12 +36,12 @@ formula_error::formula_error(std::string_view formula, std::size_t at, const std
 
 namespace {
 
-constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
 // The largest e with k^e <= x or, upwards, the smallest e with k^e >= x, by repeated
 // multiplication.
-double whole_log(double k, double x, bool upwards) {
-  if (!(k >= 2) || !std::isfinite(x)) return nothing;
+double integer_log(double k, double x, bool upwards) {
+  if (!(k >= 2) || !std::isfinite(x)) return undefined;
   double e = 0, power = 1;
   while (upwards ? power < x : power * k <= x) {
     power *= k;
@@ -62,8 +62,8 @@ constexpr std::array<function, 10> functions = {{
     {"max", 2, [](double x, double y) { return std::max(x, y); }},
     {"log2", 1, [](double x, double) { return std::log2(x); }},
     {"log", 2, [](double base, double x) { return std::log(x) / std::log(base); }},
-    {"ceil_log", 2, [](double k, double x) { return whole_log(k, x, true); }},
-    {"floor_log", 2, [](double k, double x) { return whole_log(k, x, false); }},
+    {"ceil_log", 2, [](double k, double x) { return integer_log(k, x, true); }},
+    {"floor_log", 2, [](double k, double x) { return integer_log(k, x, false); }},
     {"sqrt", 1, [](double x, double) { return std::sqrt(x); }},
     {"pow", 2, [](double x, double y) { return std::pow(x, y); }},
 }};
@@ -75,8 +75,8 @@ class parser {
   parser(std::string_view text, std::size_t from, const variables& given)
       : text_(text), at_(from), given_(given) {}
 
-  double all() {
-    const double value = choice();
+  double parse() {
+    const double value = conditional();
     if (at_ != text_.size()) fail("this is not part of the formula");
     return value;
   }
@@ -87,28 +87,28 @@ class parser {
   void skip() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n')) ++at_;
   }
-  bool take(std::string_view token) {
+  bool accept(std::string_view token) {
     skip();
     if (!text_.substr(at_).starts_with(token)) return false;
     at_ += token.size();
     skip();
     return true;
   }
-  void demand(std::string_view token) {
-    if (!take(token)) fail("a \"" + std::string(token) + "\" is missing");
+  void expect(std::string_view token) {
+    if (!accept(token)) fail("a \"" + std::string(token) + "\" is missing");
   }
 
-  double choice() {
+  double conditional() {
     const double condition = disjunction();
-    if (!take("?")) return condition;
-    const double yes = choice();
-    demand(":");
-    const double no = choice();
+    if (!accept("?")) return condition;
+    const double yes = conditional();
+    expect(":");
+    const double no = conditional();
     return condition != 0 ? yes : no;
   }
   double disjunction() {
     double value = conjunction();
-    while (take("||")) {
+    while (accept("||")) {
       const double right = conjunction();
       value = value != 0 || right != 0;
     }
@@ -116,7 +116,7 @@ class parser {
   }
   double conjunction() {
     double value = comparison();
-    while (take("&&")) {
+    while (accept("&&")) {
       const double right = comparison();
       value = value != 0 && right != 0;
     }
@@ -124,20 +124,20 @@ class parser {
   }
   double comparison() {
     const double left = sum();
-    if (take("==")) return left == sum();
-    if (take("!=")) return left != sum();
-    if (take("<=")) return left <= sum();
-    if (take(">=")) return left >= sum();
-    if (take("<")) return left < sum();
-    if (take(">")) return left > sum();
+    if (accept("==")) return left == sum();
+    if (accept("!=")) return left != sum();
+    if (accept("<=")) return left <= sum();
+    if (accept(">=")) return left >= sum();
+    if (accept("<")) return left < sum();
+    if (accept(">")) return left > sum();
     return left;
   }
   double sum() {
     double value = product();
     for (;;) {
-      if (take("+"))
+      if (accept("+"))
         value += product();
-      else if (take("-"))
+      else if (accept("-"))
         value -= product();
       else
         return value;
@@ -146,27 +146,27 @@ class parser {
   double product() {
     double value = sign();
     for (;;) {
-      if (take("*"))
+      if (accept("*"))
         value *= sign();
-      else if (take("/"))
+      else if (accept("/"))
         value /= sign();
       else
         return value;
     }
   }
   double sign() {
-    if (take("-")) return -sign();
+    if (accept("-")) return -sign();
     skip();
     if (text_.substr(at_).starts_with("!") && !text_.substr(at_).starts_with("!=")) {
-      take("!");
+      accept("!");
       return sign() == 0;
     }
     return operand();
   }
   double operand() {
-    if (take("(")) {
-      const double value = choice();
-      demand(")");
+    if (accept("(")) {
+      const double value = conditional();
+      expect(")");
       return value;
     }
     skip();
@@ -189,7 +189,7 @@ class parser {
     const std::size_t begin = at_;
     while (at_ < text_.size() && (is_letter(text_[at_]) || (text_[at_] >= '0' && text_[at_] <= '9'))) ++at_;
     const std::string_view word = text_.substr(begin, at_ - begin);
-    if (take("(")) return call(word, begin);
+    if (accept("(")) return call(word, begin);
     if (const double* value = given_.find(word)) {
       skip();
       return *value;
@@ -205,10 +205,10 @@ class parser {
     }
     double arguments[2] = {};
     for (int i = 0; i < f->arguments; ++i) {
-      if (i > 0) demand(",");
-      arguments[i] = choice();
+      if (i > 0) expect(",");
+      arguments[i] = conditional();
     }
-    demand(")");
+    expect(")");
     return f->value(arguments[0], arguments[1]);
   }
 
@@ -219,12 +219,14 @@ class parser {
 
 }  // namespace
 
-double evaluate(std::string_view formula, const variables& given) { return parser(formula, 0, given).all(); }
+double evaluate(std::string_view formula, const variables& given) {
+  return parser(formula, 0, given).parse();
+}
 
 claimed evaluate_claim(std::string_view claim, const variables& given) {
   const std::size_t begin = std::min(claim.find_first_not_of(" \t"), claim.size());
   const bool bound = claim.substr(begin).starts_with("<=");
-  return {parser(claim, bound ? begin + 2 : begin, given).all(), bound};
+  return {parser(claim, bound ? begin + 2 : begin, given).parse(), bound};
 }
 
 bool claimed::holds(double measured) const noexcept {

@@ -19,7 +19,7 @@ void abstract_machine::state::check_round(int rank) {
   spans_.clear();
   const auto add = [&](const area& a, bool writes) {
     if (a.count > 0) spans_.push_back({a.memory, writes, a.first, a.end()});
-    if (puts_) note_access(rank, a, false);
+    if (puts_) record_access(rank, a, false);
   };
   for (const transfer& t : me.sends)
     if (t.what->kind != step_kind::signal) add(t.source, false);
@@ -50,7 +50,7 @@ void abstract_machine::state::check_round(int rank) {
   }
 }
 
-void abstract_machine::state::note_access(int rank, const area& a, bool local) {
+void abstract_machine::state::record_access(int rank, const area& a, bool local) {
   if (a.memory == 1 && a.count > 0) of(rank).accesses.push_back({of(rank).round, local, a.first, a.end()});
 }
 
@@ -61,7 +61,7 @@ void abstract_machine::state::check_puts(int rank) {
   for (auto p = me.puts.rbegin(); p != me.puts.rend() && p->round == me.round; ++p)
     for (auto a = me.accesses.rbegin(); a != me.accesses.rend(); ++a) {
       // earlier accesses are over too
-      if (static_cast<std::uint32_t>(a->round) + 2 <= p->known) break;
+      if (static_cast<std::uint32_t>(a->round) + 2 <= p->known_rounds) break;
       if (a->first < p->end && p->first < a->end)
         fail(rank, "it touches output[" + std::to_string(a->first) + " .. " + std::to_string(a->end) +
                        ") in its round " + std::to_string(a->round) + ", while rank " +
@@ -78,8 +78,8 @@ void abstract_machine::state::check_put_pairs(int rank) {
     for (std::size_t k = i + 1; k < puts.size() && puts[k].first < puts[i].end; ++k) {
       const auto& a = puts[i];
       const auto& b = puts[k];
-      if (a.from == b.from || b.known >= static_cast<std::uint32_t>(a.round) + 2 ||
-          a.known >= static_cast<std::uint32_t>(b.round) + 2)
+      if (a.from == b.from || b.known_rounds >= static_cast<std::uint32_t>(a.round) + 2 ||
+          a.known_rounds >= static_cast<std::uint32_t>(b.round) + 2)
         continue;
       fail(rank, "ranks " + std::to_string(a.from) + " and " + std::to_string(b.from) +
                      " put to the same place, output[" + std::to_string(b.first) + " .. ), at any time");

@@ -13,27 +13,29 @@
 namespace tutti::proof {
 
 /// Elements of a buffer, from `first` up to but not including `end`.
-struct stretch {
+struct element_range {
   buffer where = buffer::input;
   std::size_t first = 0, end = 0;
 
   bool empty() const noexcept { return first == end; }
-  bool meets(const stretch& o) const noexcept { return where == o.where && first < o.end && o.first < end; }
+  bool overlaps(const element_range& o) const noexcept {
+    return where == o.where && first < o.end && o.first < end;
+  }
 };
 
 /// The elements that a member of a call accesses. Elements that it reads and writes are in both
 /// lists.
-struct touched {
-  std::vector<stretch> reads, writes;
+struct accesses {
+  std::vector<element_range> reads, writes;
 };
 
 /// Thrown if the members of a call do not agree, or if tables do not match the group.
-struct wrong_call : std::runtime_error {
+struct invalid_call : std::runtime_error {
   using runtime_error::runtime_error;
 };
 
 /// Throws wrong_call if the number of entries in a table differs from the number of members.
-touched touched_by(const subcall& c, int place, int members);
+accesses accesses_of(const subcall& c, int position, int members);
 
 /// The buffers of one rank: input, output, scratch.
 struct memory {
@@ -44,11 +46,11 @@ struct memory {
 
 struct participant {
   const subcall* call;
-  memory* own;
+  memory* buffers;
 };
 /// Throws wrong_call, with the difference in its message, if the parts do not belong to one call.
 void require_agreement(const std::vector<participant>& members);
 /// Performs the call. It reads all operands before it writes anything.
-void carry_out(const std::vector<participant>& members, symbols& s);
+void perform(const std::vector<participant>& members, symbols& s);
 
 }  // namespace tutti::proof

@@ -12,36 +12,36 @@ namespace {
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Gaps everywhere except in the blocks of the table.
-std::vector<symbol> with_gaps(const layout& l) {
+std::vector<symbol> with_gaps(const block_table& l) {
   std::vector<symbol> cells(l.extent(), gap);
   for (std::size_t i = 0; i < l.counts.size(); ++i)
     std::fill_n(cells.begin() + static_cast<std::ptrdiff_t>(l.displs[i]), l.counts[i], uninitialised);
   return cells;
 }
 
-std::vector<symbol> empty_cells(const layout& l, std::size_t size) {
+std::vector<symbol> empty_cells(const block_table& l, std::size_t size) {
   return l.counts.empty() ? std::vector<symbol>(size, uninitialised) : with_gaps(l);
 }
 
-bool gathers(collective w) {
+bool is_gather(collective w) {
   return w == collective::gather || w == collective::allgather || w == collective::gatherv ||
          w == collective::allgatherv;
 }
 
 }  // namespace
 
-oracle::oracle(const plan& p, symbols& s) : plan_(p), symbols_(s), operands_(at(p.ranks)) {
+oracle::oracle(const abstract_call& p, symbols& s) : call_(p), symbols_(s), operands_(at(p.ranks)) {
   for (int r = 0; r < p.ranks; ++r) {
-    if (!p.gives(r)) continue;
+    if (!p.has_operand(r)) continue;
     // In place, the operand of an exchange has the layout of the result; that of a gather is one
     // block of the result.
     const bool aliased = p.aliased_at(r);
     std::size_t size = p.input_size(r);
-    if (aliased) size = gathers(p.what) ? p.counts[at(r)] : p.output_size(r);
-    const bool in_output = aliased && !gathers(p.what) && p.in[at(r)].counts.empty();
+    if (aliased) size = is_gather(p.what) ? p.counts[at(r)] : p.output_size(r);
+    const bool in_output = aliased && !is_gather(p.what) && p.in[at(r)].counts.empty();
     operands_[at(r)] = empty_cells(in_output ? p.out[at(r)] : p.in[at(r)], size);
     for (std::size_t i = 0; i < size; ++i)
-      if (operands_[at(r)][i] != gap) operands_[at(r)][i] = s.letter(r, i);
+      if (operands_[at(r)][i] != gap) operands_[at(r)][i] = s.operand(r, i);
   }
   switch (p.what) {
     case collective::reduce:
@@ -60,8 +60,8 @@ oracle::oracle(const plan& p, symbols& s) : plan_(p), symbols_(s), operands_(at(
 }
 
 void oracle::combine_groups() {
-  for (const int member : {0, plan_.ranks - 1}) {
-    const plan::range group = plan_.own_group(member);
+  for (const int member : {0, call_.ranks - 1}) {
+    const abstract_call::range group = call_.local_group(member);
     auto& all = reduced_[group.first == 0 ? 0 : 1];
     all = operands_[at(group.first)];
     for (int r = group.first + 1; r < group.last; ++r)
@@ -70,56 +70,56 @@ void oracle::combine_groups() {
 }
 
 void oracle::combine_prefixes(bool inclusive) {
-  prefixes_.resize(at(plan_.ranks));
-  std::vector<symbol> so_far = operands_[0];
-  if (inclusive) prefixes_[0] = so_far;
-  for (int r = 1; r < plan_.ranks; ++r) {
-    if (!inclusive) prefixes_[at(r)] = so_far;
-    for (std::size_t i = 0; i < so_far.size(); ++i)
-      so_far[i] = symbols_.product(so_far[i], operands_[at(r)][i]);
-    if (inclusive) prefixes_[at(r)] = so_far;
+  prefixes_.resize(at(call_.ranks));
+  std::vector<symbol> prefix = operands_[0];
+  if (inclusive) prefixes_[0] = prefix;
+  for (int r = 1; r < call_.ranks; ++r) {
+    if (!inclusive) prefixes_[at(r)] = prefix;
+    for (std::size_t i = 0; i < prefix.size(); ++i)
+      prefix[i] = symbols_.product(prefix[i], operands_[at(r)][i]);
+    if (inclusive) prefixes_[at(r)] = prefix;
   }
 }
 
 void oracle::fill(int rank, std::vector<symbol>& input, std::vector<symbol>& output) const {
   const auto& operand = operands_[at(rank)];
-  const layout& out = plan_.out[at(rank)];
+  const block_table& out = call_.out[at(rank)];
   input.clear();
-  if (!plan_.receives(rank))
+  if (!call_.has_result(rank))
     output.clear();
   else
-    output = empty_cells(out, plan_.output_size(rank));
-  if (!plan_.aliased_at(rank)) {
+    output = empty_cells(out, call_.output_size(rank));
+  if (!call_.aliased_at(rank)) {
     input = operand;
-    if (plan_.what == collective::exscan && rank == 0)
+    if (call_.what == collective::exscan && rank == 0)
       output.assign(output.size(), gap);  // must not be written
-  } else if (!gathers(plan_.what)) {
+  } else if (!is_gather(call_.what)) {
     output = operand;
   } else {
-    const std::size_t begin = out.counts.empty() ? at(rank) * plan_.counts[at(rank)] : out.displs[at(rank)];
+    const std::size_t begin = out.counts.empty() ? at(rank) * call_.counts[at(rank)] : out.displs[at(rank)];
     std::copy(operand.begin(), operand.end(), output.begin() + static_cast<std::ptrdiff_t>(begin));
   }
 }
 
 std::vector<symbol> oracle::expected(int rank) const {
   std::vector<symbol> all;
-  if (!plan_.receives(rank)) return all;
-  const std::size_t n = plan_.counts[at(rank)];
-  const plan::range from = plan_.others(rank);
-  const layout& out = plan_.out[at(rank)];
-  all.assign(plan_.output_size(rank), uninitialised);
+  if (!call_.has_result(rank)) return all;
+  const std::size_t n = call_.counts[at(rank)];
+  const abstract_call::range from = call_.remote_group(rank);
+  const block_table& out = call_.out[at(rank)];
+  all.assign(call_.output_size(rank), uninitialised);
   if (all.empty()) return all;
-  // Expects `count` elements of the operand of `giver`, from `begin` on, at `target`.
-  const auto expect = [&](std::size_t target, int giver, std::size_t begin, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) all[target + i] = operands_[at(giver)][begin + i];
+  // Expects `count` elements of the operand of `sender`, from `begin` on, at `target`.
+  const auto expect = [&](std::size_t target, int sender, std::size_t begin, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) all[target + i] = operands_[at(sender)][begin + i];
   };
   // index of this rank's block at each sender
-  const int place = rank - plan_.own_group(rank).first;
-  switch (plan_.what) {
+  const int position = rank - call_.local_group(rank).first;
+  switch (call_.what) {
     case collective::barrier:
       break;
     case collective::bcast:
-      expect(0, plan_.root, 0, n);
+      expect(0, call_.root, 0, n);
       break;
     case collective::reduce:
     case collective::allreduce:
@@ -128,7 +128,7 @@ std::vector<symbol> oracle::expected(int rank) const {
     case collective::reduce_scatter:
     case collective::reduce_scatter_block: {
       std::size_t begin = 0;
-      for (int r = plan_.own_group(rank).first; r < rank; ++r) begin += plan_.counts[at(r)];
+      for (int r = call_.local_group(rank).first; r < rank; ++r) begin += call_.counts[at(r)];
       for (std::size_t i = 0; i < n; ++i) all[i] = reduced(rank)[begin + i];
       break;
     }
@@ -138,7 +138,7 @@ std::vector<symbol> oracle::expected(int rank) const {
     case collective::exscan:  // rank 0 receives nothing
       if (rank > 0)
         all = prefixes_[at(rank)];
-      else if (plan_.aliased_at(rank))
+      else if (call_.aliased_at(rank))
         all = operands_[0];
       break;
     case collective::gather:
@@ -151,30 +151,31 @@ std::vector<symbol> oracle::expected(int rank) const {
         expect(out.displs[at(r - from.first)], r, 0, out.counts[at(r - from.first)]);
       break;
     case collective::scatter:
-      expect(0, plan_.root, at(place) * n, n);
+      expect(0, call_.root, at(position) * n, n);
       break;
     case collective::scatterv:
-      expect(0, plan_.root, plan_.in[at(plan_.root)].displs[at(place)], n);
+      expect(0, call_.root, call_.in[at(call_.root)].displs[at(position)], n);
       break;
     case collective::alltoall:
-      for (int r = from.first; r < from.last; ++r) expect(at(r - from.first) * n, r, at(place) * n, n);
+      for (int r = from.first; r < from.last; ++r) expect(at(r - from.first) * n, r, at(position) * n, n);
       break;
     case collective::alltoallv:
     case collective::alltoallw:
       for (int r = from.first; r < from.last; ++r) {
-        const layout& theirs = plan_.aliased_at(rank) ? plan_.out[at(r)] : plan_.in[at(r)];
-        expect(out.displs[at(r - from.first)], r, theirs.displs[at(place)], out.counts[at(r - from.first)]);
+        const block_table& theirs = call_.aliased_at(rank) ? call_.out[at(r)] : call_.in[at(r)];
+        const std::size_t i = at(r - from.first);
+        expect(out.displs[i], r, theirs.displs[at(position)], out.counts[i]);
       }
       break;
     case collective::neighbor_allgatherv:
     case collective::neighbor_alltoallv: {
-      const auto& sources = plan_.sources[at(rank)];
+      const auto& sources = call_.sources[at(rank)];
       for (std::size_t i = 0; i < sources.size(); ++i) {
         std::size_t begin = 0;
-        if (plan_.what == collective::neighbor_alltoallv) {
-          const auto& theirs = plan_.destinations[at(sources[i])];
+        if (call_.what == collective::neighbor_alltoallv) {
+          const auto& theirs = call_.destinations[at(sources[i])];
           const auto mine = std::find(theirs.begin(), theirs.end(), rank) - theirs.begin();
-          begin = plan_.in[at(sources[i])].displs[static_cast<std::size_t>(mine)];
+          begin = call_.in[at(sources[i])].displs[static_cast<std::size_t>(mine)];
         }
         expect(out.displs[i], sources[i], begin, out.counts[i]);
       }

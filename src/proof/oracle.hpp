@@ -14,7 +14,7 @@ namespace tutti::proof {
 class oracle {
  public:
   /// Keeps references: both objects must outlive it.
-  oracle(const plan& p, symbols& s);
+  oracle(const abstract_call& p, symbols& s);
 
   /// The buffers of a rank before the call, including gaps.
   void fill(int rank, std::vector<symbol>& input, std::vector<symbol>& output) const;
@@ -26,10 +26,10 @@ class oracle {
   void combine_groups();
   void combine_prefixes(bool inclusive);
   const std::vector<symbol>& reduced(int rank) const {
-    return reduced_[plan_.others(rank).first == 0 ? 0 : 1];
+    return reduced_[call_.remote_group(rank).first == 0 ? 0 : 1];
   }
 
-  const plan& plan_;
+  const abstract_call& call_;
   symbols& symbols_;
   std::vector<std::vector<symbol>> operands_;  // by rank, and by element of the operand's buffer
   // of the group that begins with rank 0, and of the other group

@@ -10,10 +10,10 @@ namespace tutti::proof {
 
 // Assigns a time to the first message of `from`. It is also the next message of its receiver `to`,
 // or is forced to be.
-void abstract_machine::state::give_time(int from, int to) {
+void abstract_machine::state::assign_time(int from, int to) {
   rank_state &sender = of(from), &receiver = of(to);
   transfer& out = sender.sends[sender.send_head];
-  transfer& in = receiver.recvs[static_cast<std::size_t>(out.mate)];
+  transfer& in = receiver.recvs[static_cast<std::size_t>(out.peer_index)];
   out.time = std::max(sender.send_free, receiver.recv_free);
   sender.send_free = receiver.recv_free = out.time + 1;
   out.timed = true;
@@ -25,7 +25,7 @@ void abstract_machine::state::give_time(int from, int to) {
     ++receiver.recv_head;
 }
 
-void abstract_machine::state::time_messages_of(int rank) {
+void abstract_machine::state::assign_times(int rank) {
   // A message that gets its time unblocks the next one of its sender, and another sender's message
   // to the same receiver.
   std::vector<int>& open = untimed_;
@@ -33,43 +33,43 @@ void abstract_machine::state::time_messages_of(int rank) {
   while (!open.empty()) {
     const int from = open.back();
     rank_state& sender = of(from);
-    if (!sender.open || sender.send_head == sender.sends.size() || !sender.sends[sender.send_head].met) {
+    if (!sender.open || sender.send_head == sender.sends.size() || !sender.sends[sender.send_head].matched) {
       open.pop_back();
       continue;
     }
     const transfer& out = sender.sends[sender.send_head];
     const int to = out.peer;
     rank_state& receiver = of(to);
-    if (static_cast<std::size_t>(out.mate) != receiver.recv_head) {
+    if (static_cast<std::size_t>(out.peer_index) != receiver.recv_head) {
       open.pop_back();
       continue;
     }
-    give_time(from, to);
+    assign_time(from, to);
     if (receiver.recv_head < receiver.recvs.size()) open.push_back(receiver.recvs[receiver.recv_head].peer);
-    note_if_done(from);
-    note_if_done(to);
+    mark_if_complete(from);
+    mark_if_complete(to);
   }
 }
 
-bool abstract_machine::state::force_one_message() {
-  int best = -1;
-  std::int64_t when = 0;
-  for (int r = 0; r < plan_->ranks; ++r) {
+bool abstract_machine::state::overtake_one_message() {
+  int from = -1;
+  std::int64_t earliest = 0;
+  for (int r = 0; r < call_->ranks; ++r) {
     const rank_state& sender = of(r);
-    if (!sender.open || sender.send_head == sender.sends.size() || !sender.sends[sender.send_head].met)
+    if (!sender.open || sender.send_head == sender.sends.size() || !sender.sends[sender.send_head].matched)
       continue;
-    const std::int64_t its = std::max(sender.send_free, of(sender.sends[sender.send_head].peer).recv_free);
-    if (best >= 0 && its >= when) continue;
-    best = r;
-    when = its;
+    const std::int64_t time = std::max(sender.send_free, of(sender.sends[sender.send_head].peer).recv_free);
+    if (from >= 0 && time >= earliest) continue;
+    from = r;
+    earliest = time;
   }
-  if (best < 0) return false;
-  const int to = of(best).sends[of(best).send_head].peer;
-  give_time(best, to);
-  note_if_done(best);
-  note_if_done(to);
-  if (of(to).recv_head < of(to).recvs.size()) time_messages_of(of(to).recvs[of(to).recv_head].peer);
-  time_messages_of(best);
+  if (from < 0) return false;
+  const int to = of(from).sends[of(from).send_head].peer;
+  assign_time(from, to);
+  mark_if_complete(from);
+  mark_if_complete(to);
+  if (of(to).recv_head < of(to).recvs.size()) assign_times(of(to).recvs[of(to).recv_head].peer);
+  assign_times(from);
   return true;
 }
 

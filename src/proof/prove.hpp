@@ -16,7 +16,7 @@ namespace tutti::proof {
 struct finding {
   std::string algorithm;
   int ranks = 0;
-  std::string call;  ///< plan::text()
+  std::string call;  ///< abstract_call::text()
   fault what;
 };
 
@@ -24,10 +24,11 @@ struct proof_result {
   std::uint64_t calls = 0, messages = 0, combined = 0;
   std::int64_t max_rounds = 0;  ///< over the cases of the claims
   std::size_t max_memory = 0;   ///< bytes of one rank's schedule
-  coverage plain;               ///< for algorithms: root x mode x count with the default parameters
+  /// for algorithms: root x mode x count with the default parameters
+  coverage default_parameters;
   /// for algorithms: the same with all parameter values that are tried, and all splits
-  coverage further;
-  coverage layouts;  ///< for compositions: topology x parameters x root x mode x count
+  coverage all_parameters;
+  coverage topologies;            ///< for compositions: topology x parameters x root x mode x count
   std::vector<finding> findings;  ///< the first few for each number of ranks
   proof_result& operator+=(const proof_result& other);
 };
@@ -37,6 +38,6 @@ struct proof_result {
 proof_result prove(const pure_algorithm& a, int ranks, abstract_machine& machine, bool exhaustive = false);
 
 /// Compares the claims with the measured costs of one call. Returns the claims that do not hold.
-std::vector<fault> compare_claims(const pure_algorithm& a, const plan& p, const costs& measured);
+std::vector<fault> compare_claims(const pure_algorithm& a, const abstract_call& p, const costs& measured);
 
 }  // namespace tutti::proof

@@ -20,9 +20,9 @@ std::size_t sum_of(const std::vector<std::size_t>& v, std::size_t from, std::siz
 }  // namespace
 
 std::string abstract_machine::state::text(int rank, const area& a) const {
-  const bool own = rank >= 0 && a.memory == 1 && plan_->aliased_at(rank);
-  return std::string(own ? "input/output" : memory_names[a.memory]) + "[" + std::to_string(a.first) + " .. " +
-         std::to_string(a.end()) + ")";
+  const bool aliased = rank >= 0 && a.memory == 1 && call_->aliased_at(rank);
+  return std::string(aliased ? "input/output" : memory_names[a.memory]) + "[" + std::to_string(a.first) +
+         " .. " + std::to_string(a.end()) + ")";
 }
 
 int abstract_machine::state::resolve(int rank, const index& i) const {
@@ -42,9 +42,9 @@ int abstract_machine::state::resolve(int rank, const index& i) const {
 std::int32_t abstract_machine::state::trips(int rank, const trip_count& t) const {
   if (t.per_segment == 0) return t.fixed;
   const schedule& s = schedule_of(rank);
-  std::size_t longest = plan_->counts[static_cast<std::size_t>(rank)];
+  std::size_t longest = call_->counts[static_cast<std::size_t>(rank)];
   if (t.per_segment == 2) longest = longest_block(rank, table::split);
-  const std::size_t each = std::max<std::size_t>(s.segment_bytes / plan_->element_bytes, 1);
+  const std::size_t each = std::max<std::size_t>(s.segment_bytes / call_->element_bytes, 1);
   return t.fixed + static_cast<std::int32_t>((longest + each - 1) / each);
 }
 
@@ -53,11 +53,11 @@ std::size_t abstract_machine::state::longest_block(int rank, table how) const {
   const auto me = static_cast<std::size_t>(rank);
   if (how == table::split) {
     const auto parts = static_cast<std::size_t>(std::max(1, schedule_of(rank).parts));
-    return (plan_->counts[me] + parts - 1) / parts;
+    return (call_->counts[me] + parts - 1) / parts;
   }
-  if (how == table::uniform) return plan_->counts[me];
+  if (how == table::uniform) return call_->counts[me];
   if (how != table::in && how != table::out) fail(rank, "scratch is declared in blocks of words");
-  const layout& l = how == table::in ? plan_->in[me] : plan_->out[me];
+  const block_table& l = how == table::in ? call_->in[me] : call_->out[me];
   return l.counts.empty() ? 0 : *std::max_element(l.counts.begin(), l.counts.end());
 }
 
@@ -76,7 +76,7 @@ void abstract_machine::state::table_area(int rank, const place& p, int first, ar
   const auto from = static_cast<std::size_t>(first), to = from + static_cast<std::size_t>(p.blocks);
   switch (p.how) {
     case table::uniform: {
-      const std::size_t unit = p.where == buffer::words ? 1 : plan_->counts[me];
+      const std::size_t unit = p.where == buffer::words ? 1 : call_->counts[me];
       a.first = from * unit;
       a.count = (to - from) * unit;
       return;
@@ -85,14 +85,14 @@ void abstract_machine::state::table_area(int rank, const place& p, int first, ar
       const auto parts = static_cast<std::size_t>(std::max(1, schedule_of(rank).parts));
       if (to > parts)
         fail(rank, "block " + std::to_string(to - 1) + " of " + std::to_string(parts) + " parts");
-      const std::size_t quotient = plan_->counts[me] / parts, rest = plan_->counts[me] % parts;
+      const std::size_t quotient = call_->counts[me] / parts, rest = call_->counts[me] % parts;
       a.first = from * quotient + std::min(from, rest);
       a.count = to * quotient + std::min(to, rest) - a.first;
       return;
     }
     case table::in:
     case table::out: {
-      const layout& l = p.how == table::in ? plan_->in[me] : plan_->out[me];
+      const block_table& l = p.how == table::in ? call_->in[me] : call_->out[me];
       if (to > l.counts.size())
         fail(rank, "block " + std::to_string(to - 1) + " of a table of " + std::to_string(l.counts.size()));
       a.first = from < l.displs.size() ? l.displs[from] : 0;
@@ -104,7 +104,7 @@ void abstract_machine::state::table_area(int rank, const place& p, int first, ar
                            " of a table need not be adjacent");
       return;
     }
-    case table::held:
+    case table::dense:
       if (p.origin < 0 || p.origin > first)
         fail(rank, "block " + std::to_string(first) + " precedes block " + std::to_string(p.origin) +
                        ", with which the buffer begins");
@@ -135,9 +135,9 @@ abstract_machine::state::area abstract_machine::state::locate(int rank, const pl
   area a;
   a.exists = true;
   a.memory = static_cast<std::uint8_t>(p.where);
-  if (p.where == buffer::input && plan_->aliased_at(owner)) a.memory = 1;
-  if (plan_->what == collective::bcast && owner == plan_->root && p.where == buffer::output &&
-      plan_->first_group == 0)
+  if (p.where == buffer::input && call_->aliased_at(owner)) a.memory = 1;
+  if (call_->what == collective::bcast && owner == call_->root && p.where == buffer::output &&
+      call_->first_group == 0)
     a.memory = 0;  // the root has one buffer
   int first = resolve(rank, p.first);
   if (p.permuted) {
@@ -161,7 +161,7 @@ abstract_machine::state::area abstract_machine::state::locate(int rank, const pl
       a.count = to - from;
     } else {
       const std::size_t each =
-          std::max<std::size_t>(schedule_of(rank).segment_bytes / plan_->element_bytes, 1);
+          std::max<std::size_t>(schedule_of(rank).segment_bytes / call_->element_bytes, 1);
       const std::size_t from = s < 0 ? full.count : static_cast<std::size_t>(s) * each;
       a.exists = from < full.count;
       if (!a.exists) return a;
@@ -175,19 +175,19 @@ abstract_machine::state::area abstract_machine::state::locate(int rank, const pl
   return a;
 }
 
-void abstract_machine::state::readable(int rank, const area& a, const char* doing) const {
-  if (!how_.symbols || a.memory == words_memory || a.padded) return;
+void abstract_machine::state::require_readable(int rank, const area& a, const char* action) const {
+  if (!options_.symbols || a.memory == words_memory || a.padded) return;
   const auto& cells = ranks_[static_cast<std::size_t>(rank)].cells[a.memory];
   for (std::size_t i = a.first; i < a.end(); ++i)
     if (cells[i] <= gap)
-      fail(rank, std::string(doing) + " " + text(rank, a) + ", whose element " + std::to_string(i) + " is " +
+      fail(rank, std::string(action) + " " + text(rank, a) + ", whose element " + std::to_string(i) + " is " +
                      (cells[i] == gap ? "a gap of the caller" : "not yet written"));
 }
 
-void abstract_machine::state::writable(int rank, const area& a) const {
+void abstract_machine::state::require_writable(int rank, const area& a) const {
   if (a.count == 0 || a.memory == words_memory) return;
   if (a.memory == 0) fail(rank, "it writes " + text(rank, a));
-  if (!how_.symbols) return;
+  if (!options_.symbols) return;
   const auto& cells = ranks_[static_cast<std::size_t>(rank)].cells[a.memory];
   for (std::size_t i = a.first; i < a.end(); ++i)
     if (cells[i] == gap)
@@ -205,9 +205,9 @@ void abstract_machine::state::move(int from, const area& source, int to, const a
                 of(to).words.begin() + static_cast<std::ptrdiff_t>(target.first));
     return;
   }
-  readable(from, source, "it reads");
-  writable(to, target);
-  if (!how_.symbols || source.count == 0) return;
+  require_readable(from, source, "it reads");
+  require_writable(to, target);
+  if (!options_.symbols || source.count == 0) return;
   const auto begin = of(from).cells[source.memory].begin() + static_cast<std::ptrdiff_t>(source.first);
   if (from != to || source.memory != target.memory || source.first != target.first)
     std::copy(begin, begin + static_cast<std::ptrdiff_t>(source.count),
@@ -216,17 +216,17 @@ void abstract_machine::state::move(int from, const area& source, int to, const a
 
 void abstract_machine::state::combine(int left_rank, const area& left, int right_rank, const area& right,
                                       int rank, const area& target) {
-  if (!combines(plan_->what)) fail(rank, "there is no operator in this collective");
+  if (!combines(call_->what)) fail(rank, "there is no operator in this collective");
   if (left.count != target.count || right.count != target.count)
     fail(rank, "operands of " + std::to_string(left.count) + " and " + std::to_string(right.count) +
                    " elements for a result of " + std::to_string(target.count));
   if (left.memory == words_memory || right.memory == words_memory || target.memory == words_memory)
     fail(rank, "words are reduced");
-  readable(left_rank, left, "it reduces");
-  readable(right_rank, right, "it reduces");
-  writable(rank, target);
+  require_readable(left_rank, left, "it reduces");
+  require_readable(right_rank, right, "it reduces");
+  require_writable(rank, target);
   end_.measured.combined += target.count;
-  if (!how_.symbols || target.count == 0) return;
+  if (!options_.symbols || target.count == 0) return;
   const symbol* l = of(left_rank).cells[left.memory].data() + left.first;
   const symbol* r = of(right_rank).cells[right.memory].data() + right.first;
   symbol* t = of(rank).cells[target.memory].data() + target.first;
@@ -239,7 +239,7 @@ void abstract_machine::state::combine(int left_rank, const area& left, int right
 
 // Implements `reserve`: from here on the scratch is as large as the place, or as declared, and
 // uninitialised.
-void abstract_machine::state::forget(int rank, const place& p) {
+void abstract_machine::state::reserve(int rank, const place& p) {
   const int number = static_cast<int>(p.where) - static_cast<int>(buffer::scratch0);
   if (number < 0 || number >= scratch_count) fail(rank, "the reserved buffer is not scratch");
   rank_state& me = of(rank);
@@ -247,12 +247,13 @@ void abstract_machine::state::forget(int rank, const place& p) {
   me.sizes[memory] = static_cast<std::size_t>(-1) / 2;
   const area a = locate(rank, p);
   const scratch_size& declared = schedule_of(rank).scratch[number];
-  std::size_t least = (declared.bytes + plan_->element_bytes - 1) / plan_->element_bytes;
+  std::size_t declared_size = (declared.bytes + call_->element_bytes - 1) / call_->element_bytes;
   if (declared.blocks > 0)
-    least = std::max(least, static_cast<std::size_t>(declared.blocks) * longest_block(rank, declared.how));
-  me.sizes[memory] = std::max(a.exists ? a.end() : 0, least);
-  me.most[number] = std::max(me.most[number], me.sizes[memory]);
-  if (how_.symbols) me.cells[memory].assign(me.sizes[memory], uninitialised);
+    declared_size = std::max(declared_size,
+                             static_cast<std::size_t>(declared.blocks) * longest_block(rank, declared.how));
+  me.sizes[memory] = std::max(a.exists ? a.end() : 0, declared_size);
+  me.max_sizes[number] = std::max(me.max_sizes[number], me.sizes[memory]);
+  if (options_.symbols) me.cells[memory].assign(me.sizes[memory], uninitialised);
 }
 
 }  // namespace tutti::proof

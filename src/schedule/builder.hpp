@@ -40,13 +40,13 @@ constexpr place permuted(buffer b, index i, table t = table::uniform) {
 }
 /// `n` blocks without gaps, of words[first], words[first + 1] ... elements. Block `origin` begins
 /// at the start of the buffer.
-constexpr place held(buffer b, index first, int n = 1, int origin = 0) {
-  place p = blocks(b, first, n, table::held);
+constexpr place dense(buffer b, index first, int n = 1, int origin = 0) {
+  place p = blocks(b, first, n, table::dense);
   p.origin = origin;
   return p;
 }
-constexpr place held(buffer b, int first, int n = 1, int origin = 0) {
-  return held(b, index{first}, n, origin);
+constexpr place dense(buffer b, int first, int n = 1, int origin = 0) {
+  return dense(b, index{first}, n, origin);
 }
 constexpr place word(index i) { return block(buffer::words, i); }
 constexpr place word(int i) { return block(buffer::words, i); }
@@ -71,8 +71,8 @@ constexpr place piece(place p, index s, int n) {
   return segment(p, s);
 }
 
-// --- indices in loops: at(base, step) is base + step * (innermost counter). If `modulus` is not 0,
-// --- the index is reduced modulo it.
+// --- indices in loops ----------------------------------------------------------------------------
+/// base + inner * (innermost counter). If `modulus` is not 0, the index is reduced modulo it.
 constexpr index at(int base, int inner = 0, int modulus = 0) { return {base, 0, inner, modulus}; }
 constexpr index at_outer(int base, int outer, int modulus = 0) { return {base, outer, 0, modulus}; }
 constexpr index plus(index i, int d) {
@@ -127,15 +127,15 @@ class builder {
   void round() {
     if (sends_.empty() && recvs_.empty() && locals_.empty()) return;
     item r;
-    r.first = static_cast<std::uint32_t>(made_.steps.size());
+    r.first = static_cast<std::uint32_t>(schedule_.steps.size());
     r.sends = static_cast<std::uint32_t>(sends_.size());
     r.recvs = static_cast<std::uint32_t>(recvs_.size());
     r.locals = static_cast<std::uint32_t>(locals_.size());
     for (auto* part : {&sends_, &recvs_, &locals_}) {
-      made_.steps.insert(made_.steps.end(), part->begin(), part->end());
+      schedule_.steps.insert(schedule_.steps.end(), part->begin(), part->end());
       part->clear();
     }
-    made_.items.push_back(r);
+    schedule_.items.push_back(r);
   }
 
   /// Repeats the items that `body` writes. Loops nest two deep: the outer counter is
@@ -144,18 +144,18 @@ class builder {
   template <class Body>
   void loop(trip_count trips, Body&& body) {
     round();
-    const auto head = made_.items.size();
+    const auto head = schedule_.items.size();
     item start;
     start.kind = item_kind::loop;
     start.trips = trips;
-    made_.items.push_back(start);
+    schedule_.items.push_back(start);
     body();
     round();
     item end;
     end.kind = item_kind::end_loop;
     end.first = static_cast<std::uint32_t>(head);
-    made_.items[head].first = static_cast<std::uint32_t>(made_.items.size());
-    made_.items.push_back(end);
+    schedule_.items[head].first = static_cast<std::uint32_t>(schedule_.items.size());
+    schedule_.items.push_back(end);
   }
   template <class Body>
   void loop(int trips, Body&& body) {
@@ -167,37 +167,37 @@ class builder {
     round();
     item n;
     n.kind = item_kind::native;
-    made_.items.push_back(n);
+    schedule_.items.push_back(n);
   }
 
   /// Declares a scratch buffer of `blocks` blocks, each as long as the longest block of the table.
   void scratch(buffer which, int blocks, table how = table::uniform) {
-    made_.scratch[static_cast<int>(which) - static_cast<int>(buffer::scratch0)] = {how, blocks, 0};
+    schedule_.scratch[static_cast<int>(which) - static_cast<int>(buffer::scratch0)] = {how, blocks, 0};
   }
   void words(int how_many, int width = 0) {
-    made_.words = how_many;
-    made_.width = width;
+    schedule_.words = how_many;
+    schedule_.width = width;
   }
   void permute(std::int32_t (*permutation)(std::int32_t, std::int32_t), int ranks) {
-    made_.permutation = permutation;
-    made_.ranks = ranks;
+    schedule_.permutation = permutation;
+    schedule_.ranks = ranks;
   }
-  void split_into(int parts) { made_.parts = parts; }
-  void segments_of(std::size_t bytes) { made_.segment_bytes = bytes; }
+  void split_into(int parts) { schedule_.parts = parts; }
+  void segments_of(std::size_t bytes) { schedule_.segment_bytes = bytes; }
 
   schedule finish() {
     round();
-    for (step& s : made_.steps) {
+    for (step& s : schedule_.steps) {
       for (place* p : {&s.source, &s.other, &s.target})
         p->plain = p->how == table::uniform && !p->segmented && !p->packed && !p->permuted &&
                    p->where != buffer::words && p->first.is_constant() && p->first.modulus == 0;
-      if (!is_local(s.kind) && s.peer.is_constant()) made_.peers.push_back(s.peer.base);
+      if (!is_local(s.kind) && s.peer.is_constant()) schedule_.peers.push_back(s.peer.base);
     }
-    std::sort(made_.peers.begin(), made_.peers.end());
-    made_.peers.erase(std::unique(made_.peers.begin(), made_.peers.end()), made_.peers.end());
-    made_.items.shrink_to_fit();
-    made_.steps.shrink_to_fit();
-    return std::move(made_);
+    std::sort(schedule_.peers.begin(), schedule_.peers.end());
+    schedule_.peers.erase(std::unique(schedule_.peers.begin(), schedule_.peers.end()), schedule_.peers.end());
+    schedule_.items.shrink_to_fit();
+    schedule_.steps.shrink_to_fit();
+    return std::move(schedule_);
   }
 
  private:
@@ -208,7 +208,7 @@ class builder {
   }
   void local(const step& s) { locals_.push_back(s); }
 
-  schedule made_;
+  schedule schedule_;
   std::vector<step> sends_, recvs_, locals_;
 };
 

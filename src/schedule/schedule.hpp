@@ -23,7 +23,7 @@ namespace tutti {
 
 /// `input` and `output` belong to the caller. scratch0..3 belong to the executor; the schedule
 /// declares or reserves their sizes. `words` belong to the executor too: 64-bit integers, initially
-/// 0. They determine the block lengths of the tables `held`, `spaced` and `padded`. A word is a
+/// 0. They determine the block lengths of the tables `dense`, `spaced` and `padded`. A word is a
 /// block of table::uniform.
 enum class buffer : std::uint8_t { input, output, scratch0, scratch1, scratch2, scratch3, words };
 inline constexpr int buffer_count = 7;
@@ -35,7 +35,7 @@ enum class table : std::uint8_t {
   split,    ///< count elements in `parts` nearly equal blocks; the first count % parts are 1 longer
   in,       ///< block i: in_counts[i] elements at in_displs[i]
   out,      ///< block i: out_counts[i] elements at out_displs[i]
-  held,     ///< block i: words[i] elements, without gaps, after blocks `origin` .. i-1
+  dense,    ///< block i: words[i] elements, without gaps, after blocks `origin` .. i-1
   spaced,   ///< block i: words[i] elements at i * words[schedule::width]
   padded,   ///< block i: words[schedule::width] elements at i * words[schedule::width]
 };
@@ -61,11 +61,11 @@ struct place {
   table how = table::uniform;
   bool plain = false;  ///< uniform, whole blocks, constant index; the builder sets it
   bool segmented : 1 = false;
-  bool packed : 1 = false;    ///< begins at the start of its buffer; the table gives its length
+  bool packed : 1 = false;  ///< begins at the start of its buffer; the table gives its length
   /// block schedule::permutation(first) instead of `first`; a single block
   bool permuted : 1 = false;
   std::int32_t blocks = 1;
-  std::int32_t origin = 0;  ///< for table::held
+  std::int32_t origin = 0;  ///< for table::dense
   std::int32_t pieces = 0;
   index first{};
   index segment{};

@@ -43,8 +43,7 @@ struct shape {
   bool commutative = true;
   /// In an inter-group call: number of ranks of the first group; the other ranks form the second.
   /// Otherwise 0.
-  int first_group =
-      0;
+  int first_group = 0;
   algorithm_parameter_values parameter_values{};
   std::span<const int> sources{}, destinations{};  ///< neighbours, for the neighbour collectives
 

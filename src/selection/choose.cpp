@@ -36,16 +36,16 @@ std::string why_not(const choice& c, const agreed_signature& s) {
 namespace {
 
 // Parses the parameters that follow the name: "segment=64K,k=3".
-void read_parameters(const catalogue_entry& of, std::string_view text, int rank,
+void read_parameters(const catalogue_entry& entry, std::string_view text, int rank,
                      algorithm_parameter_values& parameter_values) {
   const auto refuse = [&](const std::string& problem) {
     std::string known;
-    for (const algorithm_parameter_range& p : of.parameters)
+    for (const algorithm_parameter_range& p : entry.parameters)
       known += (known.empty() ? "" : ", ") + std::string(name_of(p.which)) + " from " +
-               std::to_string(p.least) + " to " + std::to_string(p.most);
-    throw usage_error(std::string(name_of(of.what)), rank, "algorithm",
+               std::to_string(p.min) + " to " + std::to_string(p.max);
+    throw usage_error(std::string(name_of(entry.what)), rank, "algorithm",
                       "\"" + echoed(text) + "\": " + problem,
-                      known.empty() ? std::string(of.name) + " has no parameters" : "it has " + known);
+                      known.empty() ? std::string(entry.name) + " has no parameters" : "it has " + known);
   };
   const auto colon = text.find(':');
   std::string_view rest = colon == text.npos ? std::string_view() : text.substr(colon + 1);
@@ -55,13 +55,13 @@ void read_parameters(const catalogue_entry& of, std::string_view text, int rank,
     const auto equals = one.find('=');
     const std::string_view key = one.substr(0, equals);
     const algorithm_parameter_range* found = nullptr;
-    for (const algorithm_parameter_range& p : of.parameters)
+    for (const algorithm_parameter_range& p : entry.parameters)
       if (name_of(p.which) == key) found = &p;
     if (found == nullptr) refuse("there is no parameter \"" + echoed(key) + "\"");
     const std::string_view number = equals == one.npos ? std::string_view() : one.substr(equals + 1);
     const auto value = read_number(number);
     if (!value) refuse("\"" + echoed(number) + "\" is not a number");
-    if (*value < found->least || *value > found->most)
+    if (*value < found->min || *value > found->max)
       refuse(std::string(key) + " is " + echoed(number) + ", out of range");
     parameter_values[static_cast<std::size_t>(found->which)] = static_cast<std::uint32_t>(*value);
   }

@@ -11,7 +11,7 @@ namespace {
 constexpr bool has_inter_form(collective what) noexcept {
   return what != collective::scan && what != collective::exscan && !is_neighborly(what);
 }
-constexpr bool between(const selection_context& s) noexcept {
+constexpr bool is_inter(const selection_context& s) noexcept {
   return s.call.inter && has_inter_form(s.call.what);
 }
 
@@ -30,9 +30,9 @@ constexpr std::array<condition_entry, 23> condition_table = {{
      }},
     {condition::in_place, "in_place", "every rank's operand is in its result buffer",
      [](const selection_context& s) noexcept { return s.call.in_place; }},
-    {condition::inter, "inter", "the call is between two groups", between},
+    {condition::inter, "inter", "the call is between two groups", is_inter},
     {condition::native, "native", "the engine has a collective of its own for the call",
-     [](const selection_context& s) noexcept { return s.native && !between(s); }},
+     [](const selection_context& s) noexcept { return s.native && !is_inter(s); }},
     {condition::shared_memory, "shared_memory", "the ranks read one another's memory",
      [](const selection_context& s) noexcept { return s.shared_memory; }},
     {condition::hierarchical, "hierarchical", "there are several nodes, and at least one has several ranks",
@@ -66,11 +66,11 @@ constexpr std::array<condition_entry, 23> condition_table = {{
     {condition::device_memory, "device_memory", "a buffer is in device memory",
      [](const selection_context&) noexcept { return false; }},
     {condition::log_hops, "log_hops", "the group can send to the ranks 1, 2, 4 ... hops away",
-     [](const selection_context& s) noexcept { return goes_in_hops(s.reaches); }},
+     [](const selection_context& s) noexcept { return has_log_hops(s.reaches); }},
     {condition::neighbors, "neighbors", "the group can send to the next rank on either side",
      [](const selection_context&) noexcept { return true; }},
     {condition::wraps, "wraps", "the group can send from its last ranks to the first",
-     [](const selection_context& s) noexcept { return goes_around(s.reaches); }},
+     [](const selection_context& s) noexcept { return wraps_around(s.reaches); }},
 }};
 
 constexpr std::array<consequence, 13> consequence_table = {{
@@ -154,8 +154,8 @@ std::optional<quantity> find_quantity(std::string_view name) noexcept {
 std::string_view name_of(condition c, std::span<const declared_condition> more) noexcept {
   const auto i = static_cast<std::size_t>(c);
   if (i < condition_table.size()) return condition_table[i].name;
-  const std::size_t own = i - static_cast<std::size_t>(condition::first_declared);
-  return is_declared(c) && own < more.size() ? std::string_view(more[own].name) : "?";
+  const std::size_t index = i - static_cast<std::size_t>(condition::first_declared);
+  return is_declared(c) && index < more.size() ? std::string_view(more[index].name) : "?";
 }
 std::string_view name_of(quantity q) noexcept { return quantity_table[static_cast<std::size_t>(q)].name; }
 

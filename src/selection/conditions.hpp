@@ -42,10 +42,10 @@ struct selection_context {
   bool may_be_native() const noexcept { return native && !native_by_name; }
 
   /// Copies the values of a topology that selection may read.
-  void lie_on(const hierarchy& layout) noexcept {
-    nodes = layout.nodes();
-    ranks_per_node = layout.ranks_per_node();
-    node_consecutive = layout.consecutive();
+  void set_topology(const hierarchy& topology) noexcept {
+    nodes = topology.nodes();
+    ranks_per_node = topology.ranks_per_node();
+    node_consecutive = topology.consecutive();
   }
 };
 
@@ -157,7 +157,7 @@ inline constexpr std::size_t quantity_count = 6;
 struct quantity_entry {
   quantity which;
   std::string_view name, meaning;
-  std::uint64_t least;
+  std::uint64_t min;
   std::uint64_t (*value)(const selection_context&) noexcept;
 };
 std::span<const quantity_entry> quantities() noexcept;

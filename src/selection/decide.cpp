@@ -34,7 +34,7 @@ const leaf& walk(const document& d, const selection_context& s, tree_half half) 
 }
 
 // Returns whether the tree chooses native, but the engine offers it only to calls that name it.
-bool wants_name(const leaf& l, const selection_context& s) noexcept {
+bool native_must_be_named(const leaf& l, const selection_context& s) noexcept {
   return l.what == leaf::kind::native && s.native_by_name;
 }
 selection_context without_native(selection_context s) noexcept {
@@ -101,10 +101,10 @@ std::string why_not(const leaf& l, const selection_context& s) {
 
 const leaf& decide(const document& d, const selection_context& s, tree_half half) noexcept {
   const leaf& found = walk(d, s, half);
-  return wants_name(found, s) ? walk(d, without_native(s), half) : found;
+  return native_must_be_named(found, s) ? walk(d, without_native(s), half) : found;
 }
 
-bool asks(const document& d, collective what, quantity q) noexcept {
+bool tests_quantity(const document& d, collective what, quantity q) noexcept {
   const auto divides = [q](const auto& self, const tree_node& n) -> bool {
     if (n.is_leaf()) return false;
     if (n.by == q) return true;
@@ -122,7 +122,7 @@ explanation explain(const document& d, const selection_context& requested, tree_
   explanation e;
   const collective what = requested.call.what;
   const leaf& first = walk(d, requested, half);
-  const bool not_native = wants_name(first, requested);
+  const bool not_native = native_must_be_named(first, requested);
   const selection_context s = not_native ? without_native(requested) : requested;
   if (not_native)
     e.path.push_back(
@@ -141,13 +141,13 @@ explanation explain(const document& d, const selection_context& requested, tree_
   } else {
     e.path.push_back({r->when.mask == 0 ? "any call" : "when " + to_string(r->when, d.conditions), r->from});
     for (const tree_node* n = &r->then; !n->is_leaf();) {
-      const tree_step& taken = step_of(*n, s);
+      const tree_step& step = step_of(*n, s);
       e.path.push_back(
           {"by " + std::string(name_of(n->by)) + " = " + std::to_string(value_of(n->by, s)) +
-               (taken.upper_bound == tree_step::open ? ": the last step"
-                                                     : ": upto " + std::to_string(taken.upper_bound)),
-           taken.from});
-      n = &taken.then;
+               (step.upper_bound == tree_step::open ? ": the last step"
+                                                    : ": upto " + std::to_string(step.upper_bound)),
+           step.from});
+      n = &step.then;
     }
   }
   const auto reject = [&](const leaf& other) {

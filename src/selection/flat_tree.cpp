@@ -12,7 +12,7 @@ namespace {
 class bounds {
  public:
   explicit bounds(const selection_context& s) : s_(s) {
-    if (s.call.ranks > 0) cut(static_cast<std::uint64_t>(s.call.ranks) - 1);  // count_ge_ranks
+    if (s.call.ranks > 0) add_bound(static_cast<std::uint64_t>(s.call.ranks) - 1);  // count_ge_ranks
   }
 
   void add(std::span<const std::uint64_t> counts) {
@@ -21,7 +21,7 @@ class bounds {
 
   void add(const tree_node& n) {
     for (const tree_step& step : n.steps) {
-      if (step.upper_bound != tree_step::open) cut_by(n.by, step.upper_bound);
+      if (step.upper_bound != tree_step::open) add_threshold(n.by, step.upper_bound);
       add(step.then);
     }
   }
@@ -35,11 +35,11 @@ class bounds {
   }
 
  private:
-  void cut(std::uint64_t count) { counts_.push_back(count); }
+  void add_bound(std::uint64_t count) { counts_.push_back(count); }
 
   // Adds the largest count for which the quantity is at most `upper_bound`. It bisects with the
   // functions of the table of quantities.
-  void cut_by(quantity q, std::uint64_t upper_bound) {
+  void add_threshold(quantity q, std::uint64_t upper_bound) {
     selection_context s = s_;
     const auto fits = [&](std::uint64_t count) {
       s.call.count = count;
@@ -51,7 +51,7 @@ class bounds {
       const std::uint64_t middle = below + (above - below) / 2;
       (fits(middle) ? below : above) = middle;
     }
-    cut(below);
+    add_bound(below);
   }
 
   const selection_context& s_;
@@ -72,10 +72,10 @@ flat_tree::flat_tree(const document& d, const selection_context& s, tree_half ha
     steps_.push_back({tree_step::open, decided(s.call.count)});
     return;
   }
-  bounds where(s);
-  where.add(native_bounds);
-  for (const tree_region& r : d.of(half)[static_cast<std::size_t>(s.call.what)]) where.add(r.then);
-  for (const std::uint64_t upper_bound : std::move(where).ascending()) {
+  bounds all(s);
+  all.add(native_bounds);
+  for (const tree_region& r : d.of(half)[static_cast<std::size_t>(s.call.what)]) all.add(r.then);
+  for (const std::uint64_t upper_bound : std::move(all).ascending()) {
     const leaf* const chosen = decided(upper_bound);
     if (!steps_.empty() && steps_.back().chosen == chosen)
       steps_.back().upper_bound_of_count = upper_bound;

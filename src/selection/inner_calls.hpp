@@ -13,15 +13,15 @@
 namespace tutti {
 
 /// Returns the selection context of the inner call `sub` of a composite plan of `c`. It runs on
-/// `ranks` (empty: all ranks), with topology `layout`. `whole` is the selection context of `c`.
+/// `ranks` (empty: all ranks), with topology `topology`. `outer` is the selection context of `c`.
 /// `offers` maps a signature to a native_offer.
 ///
 /// Only inner calls on all ranks may be native. In a nonblocking `c` this holds only for the inner
 /// call with sequence number 0. The engine matches its collectives by their order, and the order of
 /// other inner calls differs between ranks.
 template <class Offers>
-selection_context inner_selection_context(const selection_context& whole, const call& c, const subcall& sub,
-                                          const std::vector<int>& ranks, const hierarchy& layout,
+selection_context inner_selection_context(const selection_context& outer, const call& c, const subcall& sub,
+                                          const std::vector<int>& ranks, const hierarchy& topology,
                                           bool blocking, const Offers& offers) {
   call sample;
   sample.what = sub.what;
@@ -31,13 +31,13 @@ selection_context inner_selection_context(const selection_context& whole, const 
   sample.count = sub.count;
   sample.op = c.op;
   sample.out_counts = {sub.out_counts.data(), sub.out_counts.size()};
-  selection_context s = whole;
-  s.call = agreed_part(sample, ranks.empty() ? whole.call.ranks : static_cast<int>(ranks.size()));
+  selection_context s = outer;
+  s.call = agreed_part(sample, ranks.empty() ? outer.call.ranks : static_cast<int>(ranks.size()));
   if (!ranks.empty()) {
-    s.lie_on(layout.restricted_to(ranks));
+    s.set_topology(topology.restricted_to(ranks));
     s.whole_job = false;
   }
-  s.offer(sub.group == 0 && (blocking || sub.number == 0) ? offers(s.call) : native_offer::none);
+  s.offer(sub.group == 0 && (blocking || sub.sequence_number == 0) ? offers(s.call) : native_offer::none);
   return s;
 }
 

@@ -10,15 +10,15 @@ namespace tutti::json {
 namespace {
 
 // Counts lines while the parser reads. The parser reads one character beyond a number, which may be
-// the end of the line. So `here` is the line of the last character that is not a space.
-struct reading {
-  int line = 1, here = 1;
+// the end of the line. So `token_line` is the line of the last character that is not a space.
+struct line_counter {
+  int line = 1, token_line = 1;
 
-  void take(char c) noexcept {
+  void advance(char c) noexcept {
     if (c == '\n') {
       ++line;
     } else if (c != ' ' && c != '\t' && c != '\r') {
-      here = line;
+      token_line = line;
     }
   }
 };
@@ -31,10 +31,10 @@ class counting_iterator {
   using pointer = const char*;
   using reference = const char&;
 
-  counting_iterator(const char* at, reading* how) : at_(at), how_(how) {}
+  counting_iterator(const char* at, line_counter* lines) : at_(at), lines_(lines) {}
   reference operator*() const noexcept { return *at_; }
   counting_iterator& operator++() noexcept {
-    how_->take(*at_);
+    lines_->advance(*at_);
     ++at_;
     return *this;
   }
@@ -49,11 +49,11 @@ class counting_iterator {
 
  private:
   const char* at_;
-  reading* how_;
+  line_counter* lines_;
 };
 
 // Builds values from the parser's events.
-class maker {
+class value_builder {
  public:
   using number_integer_t = nlohmann::json::number_integer_t;
   using number_unsigned_t = nlohmann::json::number_unsigned_t;
@@ -61,7 +61,7 @@ class maker {
   using string_t = nlohmann::json::string_t;
   using binary_t = nlohmann::json::binary_t;
 
-  maker(const reading& how, parsed& result) : how_(how), result_(result) {}
+  value_builder(const line_counter& lines, parsed& result) : lines_(lines), result_(result) {}
 
   bool null() { return add(value::type::null) != nullptr; }
   bool boolean(bool truth) {
@@ -74,7 +74,7 @@ class maker {
   }
   bool number_unsigned(number_unsigned_t n) {
     value* v = add(value::type::number);
-    v->whole = true;
+    v->is_unsigned = true;
     v->number = n;
     v->text = std::to_string(n);
     return true;
@@ -93,7 +93,7 @@ class maker {
   bool start_array(std::size_t) { return open(value::type::list); }
   bool end_array() { return close(); }
   bool key(string_t& name) {
-    open_.back()->keys.push_back({std::move(name), how_.here});
+    open_.back()->keys.push_back({std::move(name), lines_.token_line});
     return true;
   }
   bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception& error) {
@@ -110,19 +110,19 @@ class maker {
   bool refuse(std::string problem) {
     result_.good = false;
     result_.problem = std::move(problem);
-    result_.line = how_.here;
+    result_.line = lines_.token_line;
     return false;
   }
   value* add(value::type is) {
     value* v = &result_.root;
     if (!open_.empty()) v = &open_.back()->items.emplace_back();
     v->is = is;
-    v->line = how_.here;
+    v->line = lines_.token_line;
     return v;
   }
   // Pointers to open values stay valid: only the innermost open value grows.
   bool open(value::type is) {
-    if (open_.size() == deepest) return refuse("nested deeper than " + std::to_string(deepest));
+    if (open_.size() == max_depth) return refuse("nested deeper than " + std::to_string(max_depth));
     open_.push_back(add(is));
     return true;
   }
@@ -131,7 +131,7 @@ class maker {
     return true;
   }
 
-  const reading& how_;
+  const line_counter& lines_;
   parsed& result_;
   std::vector<value*> open_;
 };
@@ -158,10 +158,10 @@ std::string_view kind(const value& v) noexcept {
 
 parsed parse(std::string_view text) {
   parsed result;
-  reading how;
-  maker make(how, result);
-  if (!nlohmann::json::sax_parse(counting_iterator(text.data(), &how),
-                                 counting_iterator(text.data() + text.size(), &how), &make) &&
+  line_counter lines;
+  value_builder builder(lines, result);
+  if (!nlohmann::json::sax_parse(counting_iterator(text.data(), &lines),
+                                 counting_iterator(text.data() + text.size(), &lines), &builder) &&
       result.good) {
     result.good = false;
     result.problem = "not valid JSON";

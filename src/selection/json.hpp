@@ -16,8 +16,8 @@ struct value {
   int line = 1;
   bool truth = false;
   // a number that is not negative, has no fraction, and fits into 64 bits
-  bool whole = false;
-  std::uint64_t number = 0;  // its value, if `whole`
+  bool is_unsigned = false;
+  std::uint64_t number = 0;  // its value, if `is_unsigned`
   std::string text;          // of a text; for a number its source text (integers in canonical form)
   std::vector<value> items;  // of a list, or the members of an object
   struct key {
@@ -31,7 +31,7 @@ struct value {
 std::string_view kind(const value&) noexcept;
 
 /// The parser rejects deeper nesting.
-inline constexpr std::size_t deepest = 64;
+inline constexpr std::size_t max_depth = 64;
 
 struct parsed {
   value root;

@@ -19,16 +19,16 @@ std::vector<tree_region> overlaid(const std::vector<tree_region>& base, const st
   for (const tree_region& r : base) mentioned |= r.when.mask;
   std::vector<tree_region> all;
   // too many to compute which regions are reachable
-  if (std::popcount(mentioned) > truth_set::most) {
+  if (std::popcount(mentioned) > truth_set::max_conditions) {
     all = over;
     all.insert(all.end(), base.begin(), base.end());
     return all;
   }
-  truth_set left(mentioned, what);
+  truth_set remaining(mentioned, what);
   for (const auto* regions : {&over, &base})
     for (const tree_region& r : *regions) {
-      if (!left.meets(r.when)) continue;
-      left.take(r.when);
+      if (!remaining.intersects(r.when)) continue;
+      remaining.subtract(r.when);
       all.push_back(r);
     }
   return all;
@@ -38,13 +38,13 @@ std::vector<tree_region> overlaid(const std::vector<tree_region>& base, const st
 
 void declare(document& d, const std::vector<declared_condition>& first) {
   std::vector<declared_condition> all = first;
-  std::vector<condition> now;  // the new number of each condition that the document declares
-  for (const declared_condition& own : d.conditions) {
+  std::vector<condition> renumbered;  // the new number of each condition that the document declares
+  for (const declared_condition& one : d.conditions) {
     std::size_t i = 0;
-    while (i < all.size() && all[i].name != own.name) ++i;
-    if (i == all.size()) all.push_back(own);
+    while (i < all.size() && all[i].name != one.name) ++i;
+    if (i == all.size()) all.push_back(one);
     if (all.size() > max_declared) throw std::length_error("too many conditions of engines");
-    now.push_back(declared(i));
+    renumbered.push_back(declared(i));
   }
   for (document::tree* half : {&d.composition, &d.pure})
     for (std::vector<tree_region>& regions : *half)
@@ -52,9 +52,8 @@ void declare(document& d, const std::vector<declared_condition>& first) {
         literals moved;
         for_each_condition(r.when.mask, [&](condition c) {
           const bool value = (r.when.values & bit(c)) != 0;
-          moved.demand(
-              is_declared(c) ? now[static_cast<std::size_t>(c) - static_cast<std::size_t>(declared(0))] : c,
-              value);
+          const auto i = static_cast<std::size_t>(c) - static_cast<std::size_t>(declared(0));
+          moved.demand(is_declared(c) ? renumbered[i] : c, value);
         });
         r.when = moved;
       }

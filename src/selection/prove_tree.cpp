@@ -11,19 +11,19 @@ namespace tutti {
 
 namespace {
 
-bool asks_reach(const region_place& r) noexcept { return (r.when.mask & reach_conditions) != 0; }
+bool tests_reach(const region_place& r) noexcept { return (r.when.mask & reach_conditions) != 0; }
 
-void check_leaves(const region_place& r, const truth_set& left, std::span<const declared_condition> declared,
-                  std::vector<found_fault>& found) {
+void check_leaves(const region_place& r, const truth_set& remaining,
+                  std::span<const declared_condition> declared, std::vector<found_fault>& found) {
   std::vector<literals> proved;
   for (const leaf_place& l : r.leaves) {
-    const demand d = demands_of(l.use, asks_reach(r));
+    const demand d = demands_of(l.use, tests_reach(r));
     const catalogue_entry* const named = l.use.named();
     const std::string name = named != nullptr ? std::string(named->name) : "native";
     if (!d.beyond.empty())
       found.push_back({l.pointer, l.line, quoted(name) + " requires that " + d.beyond, ""});
     if (std::find(proved.begin(), proved.end(), d.conditions) != proved.end()) continue;
-    const auto breaker = left.any_without(r.when, d.conditions);
+    const auto breaker = remaining.any_without(r.when, d.conditions);
     if (!breaker) {
       proved.push_back(d.conditions);
       continue;
@@ -34,7 +34,7 @@ void check_leaves(const region_place& r, const truth_set& left, std::span<const 
     for_each_condition(d.conditions.mask, [&](condition c) {
       literals one;
       one.demand(c, (d.conditions.values & bit(c)) != 0);
-      if (!left.any_without(r.when, one)) return;
+      if (!remaining.any_without(r.when, one)) return;
       missing.demand(c, one.values != 0);
       contradicts =
           contradicts || ((r.when.mask & bit(c)) != 0 && ((r.when.values ^ one.values) & bit(c)) != 0);
@@ -50,24 +50,24 @@ void check_leaves(const region_place& r, const truth_set& left, std::span<const 
 
 }  // namespace
 
-std::vector<found_fault> prove_legal(const std::vector<region_place>& regions, collective what, bool whole,
+std::vector<found_fault> prove_legal(const std::vector<region_place>& regions, collective what, bool total,
                                      std::span<const declared_condition> declared) {
   std::vector<found_fault> found;
   condition_bits mentioned = 0;
   for (const region_place& r : regions) {
     mentioned |= r.when.mask;
-    for (const leaf_place& l : r.leaves) mentioned |= demands_of(l.use, asks_reach(r)).conditions.mask;
+    for (const leaf_place& l : r.leaves) mentioned |= demands_of(l.use, tests_reach(r)).conditions.mask;
   }
-  if (std::popcount(mentioned) > truth_set::most) {
-    found.push_back(
-        {"", 0, "the regions test more than " + std::to_string(truth_set::most) + " conditions", ""});
+  if (std::popcount(mentioned) > truth_set::max_conditions) {
+    const std::string limit = std::to_string(truth_set::max_conditions);
+    found.push_back({"", 0, "the regions test more than " + limit + " conditions", ""});
     return found;
   }
   const truth_set all(mentioned, what);
-  truth_set left = all;
+  truth_set remaining = all;
   for (const region_place& r : regions) {
-    if (!left.meets(r.when)) {
-      if (all.meets(r.when))
+    if (!remaining.intersects(r.when)) {
+      if (all.intersects(r.when))
         found.push_back(
             {r.pointer, r.line,
              "this region can never be reached: the regions before it match every call that it matches",
@@ -78,12 +78,12 @@ std::vector<found_fault> prove_legal(const std::vector<region_place>& regions, c
                              " has " + to_string(r.when, declared),
                          ""});
     } else {
-      check_leaves(r, left, declared, found);
+      check_leaves(r, remaining, declared, found);
     }
-    left.take(r.when);
+    remaining.subtract(r.when);
   }
-  if (whole)
-    if (const auto missed = left.any())
+  if (total)
+    if (const auto missed = remaining.any())
       found.push_back({"", 0, "no region serves a call with " + to_string(*missed, declared),
                        "write a last region without \"when\""});
   return found;

@@ -34,8 +34,8 @@ struct found_fault {
   std::string reason, suggestion;
 };
 
-/// Returns all faults. If `whole` is true, a call that no region serves is a fault too.
-std::vector<found_fault> prove_legal(const std::vector<region_place>& regions, collective what, bool whole,
+/// Returns all faults. If `total` is true, a call that no region serves is a fault too.
+std::vector<found_fault> prove_legal(const std::vector<region_place>& regions, collective what, bool total,
                                      std::span<const declared_condition> declared);
 
 }  // namespace tutti

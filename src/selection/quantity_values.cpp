@@ -25,32 +25,32 @@ constexpr std::uint64_t product(std::uint64_t a, std::uint64_t b) noexcept {
 
 // Returns whether a number of ranks in the range meets the even_ranks and power_of_two literals of
 // `when`.
-bool some_ranks(const literals& when, const value_range& ranks) noexcept {
+bool admits_ranks(const literals& when, const value_range& ranks) noexcept {
   constexpr std::uint64_t max_ranks = std::uint64_t{1} << 31;
-  for (std::uint64_t p = ranks.least; p <= ranks.most && p - ranks.least < 8; ++p)
+  for (std::uint64_t p = ranks.min; p <= ranks.max && p - ranks.min < 8; ++p)
     if (!is(when, condition::even_ranks, p % 2 != 0) &&
         !is(when, condition::power_of_two, !std::has_single_bit(p)))
       return true;
-  if (ranks.most < ranks.least || ranks.most - ranks.least < 8) return false;
+  if (ranks.max < ranks.min || ranks.max - ranks.min < 8) return false;
   // A longer range contains even and odd numbers, and numbers that are not powers of two.
   if (!is(when, condition::power_of_two, true)) return true;
-  if (is(when, condition::even_ranks, false)) return ranks.least <= 1;
-  return ranks.least < max_ranks && std::bit_ceil(ranks.least) <= ranks.most;
+  if (is(when, condition::even_ranks, false)) return ranks.min <= 1;
+  return ranks.min < max_ranks && std::bit_ceil(ranks.min) <= ranks.max;
 }
 
 // The quantities bound one another.
 bool consistent(collective what, const value_ranges& r) noexcept {
   const value_range &bytes = r[at(quantity::bytes)], &total = r[at(quantity::total_bytes)],
                     &count = r[at(quantity::count)], &ranks = r[at(quantity::ranks)],
-                    &nodes = r[at(quantity::nodes)], &each = r[at(quantity::ranks_per_node)];
-  if (nodes.least > ranks.most || each.least > ranks.most) return false;
-  if (each.least > 0 && product(each.least, nodes.least) > ranks.most) return false;
+                    &nodes = r[at(quantity::nodes)], &per_node = r[at(quantity::ranks_per_node)];
+  if (nodes.min > ranks.max || per_node.min > ranks.max) return false;
+  if (per_node.min > 0 && product(per_node.min, nodes.min) > ranks.max) return false;
   // the length of a block and the total are never both known
   if (is_vector_form(what)) return true;
-  if (count.least > bytes.most) return false;  // an element has at least one byte
-  if (count.most == 0 && bytes.least > 0) return false;
+  if (count.min > bytes.max) return false;  // an element has at least one byte
+  if (count.max == 0 && bytes.min > 0) return false;
   const value_range blocks = has_blocks(what) ? ranks : value_range{1, 1};
-  return product(bytes.least, blocks.least) <= total.most && product(bytes.most, blocks.most) >= total.least;
+  return product(bytes.min, blocks.min) <= total.max && product(bytes.max, blocks.max) >= total.min;
 }
 
 }  // namespace
@@ -68,15 +68,15 @@ const char* why_unknown(quantity q, collective what, const literals& when) noexc
 value_ranges all_values(collective what, const literals& when) noexcept {
   value_ranges all;
   for (const quantity_entry& e : quantities()) {
-    all[at(e.which)].least = e.least;
-    if (*why_unknown(e.which, what, when) != '\0') all[at(e.which)].most = 0;
+    all[at(e.which)].min = e.min;
+    if (*why_unknown(e.which, what, when) != '\0') all[at(e.which)].max = 0;
   }
-  if (is(when, condition::inter, true)) all[at(quantity::ranks)].least = 2;
+  if (is(when, condition::inter, true)) all[at(quantity::ranks)].min = 2;
   if (is(when, condition::hierarchical, true) || is(when, condition::equal_nodes, false) ||
       is(when, condition::node_consecutive, false))
-    all[at(quantity::nodes)].least = 2;
+    all[at(quantity::nodes)].min = 2;
   if (is(when, condition::count_ge_ranks, true))
-    for (const quantity q : {quantity::bytes, quantity::total_bytes, quantity::count}) all[at(q)].least = 1;
+    for (const quantity q : {quantity::bytes, quantity::total_bytes, quantity::count}) all[at(q)].min = 1;
   return all;
 }
 
@@ -84,15 +84,15 @@ bool possible(collective what, const literals& when, const value_ranges& within)
   const value_ranges all = all_values(what, when);
   value_ranges r = within;
   for (std::size_t q = 0; q < quantity_count; ++q) {
-    r[q].least = std::max(r[q].least, all[q].least);
-    r[q].most = std::min(r[q].most, all[q].most);
+    r[q].min = std::max(r[q].min, all[q].min);
+    r[q].max = std::min(r[q].max, all[q].max);
     if (r[q].empty()) return false;
   }
   const value_range &ranks = r[at(quantity::ranks)], &count = r[at(quantity::count)];
-  if (is(when, condition::count_ge_ranks, true) && count.most < ranks.least) return false;
-  if (is(when, condition::count_ge_ranks, false) && !is_vector_form(what) && count.least >= ranks.most)
+  if (is(when, condition::count_ge_ranks, true) && count.max < ranks.min) return false;
+  if (is(when, condition::count_ge_ranks, false) && !is_vector_form(what) && count.min >= ranks.max)
     return false;
-  return consistent(what, r) && some_ranks(when, ranks);
+  return consistent(what, r) && admits_ranks(when, ranks);
 }
 
 }  // namespace tutti

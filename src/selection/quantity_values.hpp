@@ -13,9 +13,9 @@
 namespace tutti {
 
 struct value_range {
-  std::uint64_t least = 0, most = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t min = 0, max = std::numeric_limits<std::uint64_t>::max();
 
-  bool empty() const noexcept { return least > most; }
+  bool empty() const noexcept { return min > max; }
   friend bool operator==(const value_range&, const value_range&) = default;
 };
 /// Indexed by quantity.

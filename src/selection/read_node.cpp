@@ -8,14 +8,14 @@
 namespace tutti {
 namespace {
 
-constexpr std::uint64_t greatest_threshold = std::uint64_t{1} << 62;
+constexpr std::uint64_t max_threshold = std::uint64_t{1} << 62;
 
 }  // namespace
 
-std::string tree_reader::between(const value_range& r) {
-  if (r.least == r.most) return std::to_string(r.least);
-  return r.most == tree_step::open ? std::to_string(r.least) + " or more"
-                                   : "from " + std::to_string(r.least) + " to " + std::to_string(r.most);
+std::string tree_reader::range_text(const value_range& r) {
+  if (r.min == r.max) return std::to_string(r.min);
+  return r.max == tree_step::open ? std::to_string(r.min) + " or more"
+                                  : "from " + std::to_string(r.min) + " to " + std::to_string(r.max);
 }
 
 tree_node tree_reader::read_node(const json::value& v, tree_half half, collective what,
@@ -29,15 +29,16 @@ tree_node tree_reader::read_node(const json::value& v, tree_half half, collectiv
     return made;
   }
   if (use != nullptr) {
-    leaf_place place{{}, below(pointer, "use"), use->line};
+    leaf_place place{{}, child_pointer(pointer, "use"), use->line};
     place.use.from = {file_, use->line};
     const bool named = read_use(*use, half, what, place.pointer, place.use);
-    const bool given = with == nullptr || read_with(*with, below(pointer, "with"), named, place.use);
+    const bool given = with == nullptr || read_with(*with, child_pointer(pointer, "with"), named, place.use);
     made.use = place.use;
     if (named && given) leaves.push_back(std::move(place));
     return made;
   }
-  if (with != nullptr) report(below(pointer, "with"), with->line, "\"with\" is allowed only with \"use\"");
+  if (with != nullptr)
+    report(child_pointer(pointer, "with"), with->line, "\"with\" is allowed only with \"use\"");
   if (by == nullptr && steps == nullptr) {
     report(pointer, v.line, "there is nothing to choose: neither \"use\" nor \"by\" with \"steps\"");
     return made;
@@ -48,40 +49,40 @@ tree_node tree_reader::read_node(const json::value& v, tree_half half, collectiv
         by == nullptr ? "\"steps\" needs \"by\", the quantity that they divide" : "\"by\" needs \"steps\"");
     return made;
   }
-  const std::optional<quantity> divided = read_quantity(*by, below(pointer, "by"));
-  if (expect(*steps, json::value::type::list, below(pointer, "steps"), "\"steps\""))
-    read_steps(*steps, half, what, below(pointer, "steps"), divided, within, made, leaves);
+  const std::optional<quantity> divided = read_quantity(*by, child_pointer(pointer, "by"));
+  if (expect(*steps, json::value::type::list, child_pointer(pointer, "steps"), "\"steps\""))
+    read_steps(*steps, half, what, child_pointer(pointer, "steps"), divided, within, made, leaves);
   return made;
 }
 
 std::optional<quantity> tree_reader::read_quantity(const json::value& v, const std::string& pointer) {
   if (!expect(v, json::value::type::text, pointer, "\"by\"")) return std::nullopt;
-  const std::optional<quantity> known = find_quantity(v.text);
-  if (!known && find_condition(v.text, made_.conditions)) {
+  const std::optional<quantity> found = find_quantity(v.text);
+  if (!found && find_condition(v.text, made_.conditions)) {
     report(pointer, v.line, quoted(v.text) + " is a condition, not a quantity", "write it in \"when\"");
-  } else if (!known) {
+  } else if (!found) {
     std::vector<std::string_view> names;
     for (const quantity_entry& e : quantities()) names.push_back(e.name);
     report(pointer, v.line, "there is no quantity " + quoted(v.text), suggest(v.text, names));
   }
-  return known;
+  return found;
 }
 
-bool tree_reader::refuse_unreachable(const std::string& pointer, int line, collective what, quantity by,
+bool tree_reader::report_unreachable(const std::string& pointer, int line, collective what, quantity by,
                                      const value_ranges& within, const value_ranges& inner) {
   const auto q = static_cast<std::size_t>(by);
   const std::string name(name_of(by)), never = "this step can never be reached: ";
   if (!possible(what, when_, within)) return false;  // the region itself is at fault
   if (inner[q].empty()) {
-    const std::string_view why = within[q].most == 0 ? why_unknown(by, what, when_) : "";
+    const std::string_view why = within[q].max == 0 ? why_unknown(by, what, when_) : "";
     report(pointer, line,
-           never + name + " is " + between(within[q]) + " here" +
+           never + name + " is " + range_text(within[q]) + " here" +
                (why.empty() ? "" : ", because " + std::string(why)),
            why.empty() ? "" : "divide by another quantity, or name one algorithm");
     return true;
   }
   if (possible(what, when_, inner)) return false;
-  report(pointer, line, never + "no call that reaches this step has " + name + " " + between(inner[q]));
+  report(pointer, line, never + "no call that reaches this step has " + name + " " + range_text(inner[q]));
   return true;
 }
 
@@ -93,10 +94,10 @@ void tree_reader::read_steps(const json::value& v, tree_half half, collective wh
   std::optional<std::uint64_t> before;
   for (std::size_t i = 0; i < v.items.size(); ++i) {
     const json::value& item = v.items[i];
-    const std::string here = below(pointer, i);
+    const std::string here = child_pointer(pointer, i);
     if (!expect(item, json::value::type::object, here, "a step")) continue;
-    static constexpr std::string_view known[] = {"upto", "by", "steps", "use", "with"};
-    check_keys(item, here, known);
+    static constexpr std::string_view keys[] = {"upto", "by", "steps", "use", "with"};
+    check_keys(item, here, keys);
     const json::value* upper_bound = member(item, "upto");
     const bool last = i + 1 == v.items.size();
     tree_step s;
@@ -106,13 +107,13 @@ void tree_reader::read_steps(const json::value& v, tree_half half, collective wh
       report(here, item.line, "only the last step is open: this one needs \"upto\"");
       placed = false;
     } else if (upper_bound != nullptr) {
-      const auto number = read_value(*upper_bound, below(here, "upto"), "\"upto\"", 0, greatest_threshold);
+      const auto number = read_value(*upper_bound, child_pointer(here, "upto"), "\"upto\"", 0, max_threshold);
       if (last)
-        report(below(here, "upto"), upper_bound->line,
+        report(child_pointer(here, "upto"), upper_bound->line,
                "the last step must be open: no step serves larger values",
                "remove \"upto\", or add a step without it");
       if (number && before && *number <= *before)
-        report(below(here, "upto"), upper_bound->line,
+        report(child_pointer(here, "upto"), upper_bound->line,
                "steps must ascend: " + std::to_string(*number) + " comes after " + std::to_string(*before));
       placed = placed && number && !(before && *number <= *before) && !last;
       if (number) s.upper_bound = *number;
@@ -120,11 +121,11 @@ void tree_reader::read_steps(const json::value& v, tree_half half, collective wh
     value_ranges inner = within;
     if (placed) {
       value_range& r = inner[static_cast<std::size_t>(*by)];
-      if (before) r.least = std::max(r.least, *before + 1);
-      r.most = std::min(r.most, s.upper_bound);
+      if (before) r.min = std::max(r.min, *before + 1);
+      r.max = std::min(r.max, s.upper_bound);
       // After an unreachable step the bounds are reset, so that its inner steps are not reported
       // too.
-      if (refuse_unreachable(here, item.line, what, *by, within, inner)) inner = all_values(what, when_);
+      if (report_unreachable(here, item.line, what, *by, within, inner)) inner = all_values(what, when_);
     }
     if (s.upper_bound != tree_step::open) before = s.upper_bound;
     s.then = read_node(item, half, what, here, inner, leaves);
@@ -133,8 +134,8 @@ void tree_reader::read_steps(const json::value& v, tree_half half, collective wh
 }
 
 std::optional<std::uint64_t> tree_reader::read_value(const json::value& v, const std::string& pointer,
-                                                     const std::string& name, std::uint64_t least,
-                                                     std::uint64_t most) {
+                                                     const std::string& name, std::uint64_t min,
+                                                     std::uint64_t max) {
   std::optional<std::uint64_t> number;
   if (v.is == json::value::type::text) {
     number = read_number(v.text);
@@ -146,15 +147,15 @@ std::optional<std::uint64_t> tree_reader::read_value(const json::value& v, const
   } else if (v.is != json::value::type::number) {
     report(pointer, v.line, name + " must be a number, not " + std::string(json::kind(v)));
     return std::nullopt;
-  } else if (!v.whole) {
+  } else if (!v.is_unsigned) {
     report(pointer, v.line, name + " is " + v.text + ", which is negative, a fraction or too large");
     return std::nullopt;
   } else {
     number = v.number;
   }
-  if (*number < least || *number > most) {
+  if (*number < min || *number > max) {
     report(pointer, v.line, name + " is " + std::to_string(*number) + ", out of range",
-           "from " + std::to_string(least) + " to " + std::to_string(most));
+           "from " + std::to_string(min) + " to " + std::to_string(max));
     return std::nullopt;
   }
   return number;
@@ -220,28 +221,28 @@ bool tree_reader::read_with(const json::value& v, const std::string& pointer, bo
   if (!expect(v, json::value::type::object, pointer, "\"with\"")) return false;
   check_keys(v, pointer, {});
   if (!named) return false;
-  const catalogue_entry* const of = made.named();
+  const catalogue_entry* const entry = made.named();
   algorithm_parameter_values& parameter_values =
       made.what == leaf::kind::composed ? made.composed.parameter_values : made.chosen.parameter_values;
-  const std::string_view user = of != nullptr                     ? of->name
-                                : made.what == leaf::kind::native ? "native"
-                                                                  : "@pure";
+  const std::string_view owner = entry != nullptr                  ? entry->name
+                                 : made.what == leaf::kind::native ? "native"
+                                                                   : "@pure";
   bool good = true;
   for (std::size_t i = 0; i < v.items.size(); ++i) {
     const std::string& name = v.keys[i].name;
-    const std::string here = below(pointer, name);
+    const std::string here = child_pointer(pointer, name);
     const algorithm_parameter_range* found = nullptr;
     std::vector<std::string_view> names;
     for (const algorithm_parameter_range& p :
-         of != nullptr ? of->parameters : std::span<const algorithm_parameter_range>()) {
+         entry != nullptr ? entry->parameters : std::span<const algorithm_parameter_range>()) {
       names.push_back(name_of(p.which));
       if (name_of(p.which) == name) found = &p;
     }
     if (found == nullptr) {
-      report(here, v.keys[i].line, std::string(user) + " has no parameter " + quoted(name),
+      report(here, v.keys[i].line, std::string(owner) + " has no parameter " + quoted(name),
              names.empty() ? "it has none" : suggest(name, names));
       good = false;
-    } else if (const auto number = read_value(v.items[i], here, quoted(name), found->least, found->most)) {
+    } else if (const auto number = read_value(v.items[i], here, quoted(name), found->min, found->max)) {
       parameter_values[static_cast<std::size_t>(found->which)] = static_cast<std::uint32_t>(*number);
     } else {
       good = false;

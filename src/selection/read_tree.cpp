@@ -8,9 +8,9 @@ namespace tutti {
 namespace {
 
 constexpr std::string_view schema_name = "tutti/tree/1";
-constexpr std::size_t longest_text = std::size_t{4} << 20, max_regions = 256, max_faults = 1000;
+constexpr std::size_t max_text_bytes = std::size_t{4} << 20, max_regions = 256, max_faults = 1000;
 // Limit for one document: with more conditions the proof would be slow (truth_set.hpp).
-constexpr std::size_t max_declared_at_once = 6;
+constexpr std::size_t max_declared_per_document = 6;
 
 bool is_name(std::string_view text) {
   return !text.empty() && text.size() <= 60 && std::all_of(text.begin(), text.end(), [](char c) {
@@ -19,7 +19,7 @@ bool is_name(std::string_view text) {
 }
 
 // Keys such as "collective=bcast" or "comm_type = intra": MPICH has tests where tutti has names.
-bool is_of_mpich(const json::value& v) {
+bool is_mpich_selection_file(const json::value& v) {
   return std::any_of(v.keys.begin(), v.keys.end(), [](const json::value::key& k) {
     for (const std::string_view name : {"collective", "comm_type", "comm_size", "comm_hierarchy"})
       if (k.name.starts_with(name) && k.name.find_first_of("=<") != k.name.npos) return true;
@@ -29,15 +29,15 @@ bool is_of_mpich(const json::value& v) {
 
 }  // namespace
 
-std::string below(const std::string& pointer, std::string_view key) {
+std::string child_pointer(const std::string& pointer, std::string_view key) {
   std::string text = pointer + "/";
   for (const char c : key) c == '~' ? text += "~0" : c == '/' ? text += "~1" : text += c;
   return text;
 }
 
 void tree_reader::read(std::string_view text) {
-  if (text.size() > longest_text)
-    return report("", 1, "the text is longer than " + std::to_string(longest_text >> 20) + " MiB");
+  if (text.size() > max_text_bytes)
+    return report("", 1, "the text is longer than " + std::to_string(max_text_bytes >> 20) + " MiB");
   if (const auto zero = text.find('\0'); zero != text.npos)
     return report(
         "", 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<long>(zero), '\n')),
@@ -54,11 +54,11 @@ read_result tree_reader::finish() && {
   }
   std::stable_sort(faults_.begin(), faults_.end(),
                    [](const fault& a, const fault& b) { return a.line < b.line; });
-  std::array<bool, 2> holds{};
+  std::array<bool, 2> has_half{};
   for (const tree_half half : {tree_half::composition, tree_half::pure})
-    for (const auto& regions : made_.of(half)) holds[static_cast<std::size_t>(half)] |= !regions.empty();
+    for (const auto& regions : made_.of(half)) has_half[static_cast<std::size_t>(half)] |= !regions.empty();
   if (extends_ && faults_.empty()) made_ = overlay(base_, made_);
-  return {std::move(made_), std::move(faults_), holds};
+  return {std::move(made_), std::move(faults_), has_half};
 }
 
 void tree_reader::report(std::string pointer, int line, std::string reason, std::string suggestion) {
@@ -69,10 +69,10 @@ void tree_reader::report(std::string pointer, int line, std::string reason, std:
 bool tree_reader::expect(const json::value& v, json::value::type is, const std::string& pointer,
                          std::string_view what) {
   if (v.is == is) return true;
-  json::value wanted;
-  wanted.is = is;
+  json::value expected;
+  expected.is = is;
   report(pointer, v.line,
-         std::string(what) + " must be " + std::string(json::kind(wanted)) + ", not " +
+         std::string(what) + " must be " + std::string(json::kind(expected)) + ", not " +
              std::string(json::kind(v)));
   return false;
 }
@@ -82,26 +82,27 @@ void tree_reader::check_keys(const json::value& object, const std::string& point
   std::vector<std::string_view> seen;
   for (const json::value::key& k : object.keys) {
     if (std::find(seen.begin(), seen.end(), k.name) != seen.end()) {
-      report(below(pointer, k.name), k.line, quoted(k.name) + " is given twice", "remove one of them");
+      report(child_pointer(pointer, k.name), k.line, quoted(k.name) + " is given twice",
+             "remove one of them");
       continue;
     }
     seen.push_back(k.name);
     if (!known.empty() && std::find(known.begin(), known.end(), k.name) == known.end())
-      report(below(pointer, k.name), k.line,
+      report(child_pointer(pointer, k.name), k.line,
              "there is no " + std::string(noun) + " " + quoted(k.name) + " here", suggest(k.name, known));
   }
 }
 
 void tree_reader::read_document(const json::value& v) {
   if (!expect(v, json::value::type::object, "", "a document")) return;
-  if (is_of_mpich(v))
+  if (is_mpich_selection_file(v))
     return report(
         "", v.line,
         "this is a selection file of MPICH (MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE), not a tree of tutti",
         "tutti import mpich FILE converts it");
-  static constexpr std::string_view known[] = {"schema",     "extends",     "machine",
-                                               "conditions", "composition", "pure"};
-  check_keys(v, "", known);
+  static constexpr std::string_view keys[] = {"schema",     "extends",     "machine",
+                                              "conditions", "composition", "pure"};
+  check_keys(v, "", keys);
   if (const json::value* schema = member(v, "schema"); schema == nullptr)
     report("", v.line, "the key \"schema\" is missing", "\"schema\": " + quoted(schema_name));
   else if (expect(*schema, json::value::type::text, "/schema", "the schema") && schema->text != schema_name)
@@ -114,7 +115,7 @@ void tree_reader::read_document(const json::value& v) {
   if (composition != nullptr) read_half(*composition, tree_half::composition, "/composition");
   if (pure != nullptr) read_half(*pure, tree_half::pure, "/pure");
   if (extends_ || pure != nullptr) return;
-  if (how_much_ == extent::whole)
+  if (required_ == extent::whole)
     report("", v.line, "the tree \"pure\" is missing",
            "a whole document has a pure tree for every collective");
   else if (composition == nullptr)
@@ -138,9 +139,9 @@ void tree_reader::read_extends(const json::value& v) {
   }
   std::vector<std::string> chain = chain_;
   chain.push_back(name);
-  tree_reader under("trees/" + name + ".json", how_much_, true, templates_, std::move(chain));
-  under.read(text);
-  read_result got = std::move(under).finish();
+  tree_reader template_reader("trees/" + name + ".json", required_, true, templates_, std::move(chain));
+  template_reader.read(text);
+  read_result got = std::move(template_reader).finish();
   if (!got.good())
     return report("/extends", v.line, "the template " + quoted(name) + " is invalid",
                   got.faults.front().text());
@@ -151,10 +152,10 @@ void tree_reader::read_extends(const json::value& v) {
 void tree_reader::read_conditions(const json::value& v) {
   if (!expect(v, json::value::type::object, "/conditions", "the value of \"conditions\"")) return;
   check_keys(v, "/conditions", {});
-  std::size_t own = 0;
+  std::size_t declared_count = 0;
   for (std::size_t i = 0; i < v.items.size(); ++i) {
     const std::string& name = v.keys[i].name;
-    const std::string here = below("/conditions", name);
+    const std::string here = child_pointer("/conditions", name);
     if (!expect(v.items[i], json::value::type::text, here, "the meaning of a condition")) continue;
     if (find_condition(name)) {
       report(here, v.keys[i].line, quoted(name) + " is a condition of the library, which this would hide",
@@ -166,10 +167,11 @@ void tree_reader::read_conditions(const json::value& v) {
       report(here, v.keys[i].line, quoted(name) + " is not a valid name of a condition",
              "use letters a to z, digits and _, at most 60 characters");
     } else if (!find_condition(name, made_.conditions)) {
-      if (own++ == max_declared_at_once)
-        report(here, v.keys[i].line,
-               "there are more than " + std::to_string(max_declared_at_once) + " conditions of the engine");
-      if (own <= max_declared_at_once) made_.conditions.push_back({name, v.items[i].text});
+      if (declared_count++ == max_declared_per_document)
+        report(
+            here, v.keys[i].line,
+            "there are more than " + std::to_string(max_declared_per_document) + " conditions of the engine");
+      if (declared_count <= max_declared_per_document) made_.conditions.push_back({name, v.items[i].text});
     }
   }
 }
@@ -178,7 +180,7 @@ void tree_reader::read_machine(const json::value& v) {
   if (!expect(v, json::value::type::object, "/machine", "the machine")) return;
   check_keys(v, "/machine", {});
   for (std::size_t i = 0; i < v.items.size(); ++i)
-    if (expect(v.items[i], json::value::type::text, below("/machine", v.keys[i].name),
+    if (expect(v.items[i], json::value::type::text, child_pointer("/machine", v.keys[i].name),
                "a property of the machine"))
       made_.machine[v.keys[i].name] = v.items[i].text;
 }
@@ -189,8 +191,8 @@ void tree_reader::read_half(const json::value& v, tree_half half, const std::str
   for (std::size_t c = 0; c < collective_names.size(); ++c) {
     const json::value* list = member(v, collective_names[c]);
     if (list != nullptr)
-      read_regions(*list, half, static_cast<collective>(c), below(pointer, collective_names[c]));
-    else if (how_much_ == extent::whole && half == tree_half::pure && !extends_)
+      read_regions(*list, half, static_cast<collective>(c), child_pointer(pointer, collective_names[c]));
+    else if (required_ == extent::whole && half == tree_half::pure && !extends_)
       report(pointer, v.line, "there is no tree for " + std::string(collective_names[c]),
              "a whole document has a pure tree for every collective");
   }
@@ -207,18 +209,18 @@ void tree_reader::read_regions(const json::value& v, tree_half half, collective 
   bool understood = true;
   for (std::size_t i = 0; i < v.items.size(); ++i) {
     const json::value& item = v.items[i];
-    const std::string here = below(pointer, i);
+    const std::string here = child_pointer(pointer, i);
     if (!expect(item, json::value::type::object, here, "a region")) {
       understood = false;
       continue;
     }
-    static constexpr std::string_view known[] = {"when", "by", "steps", "use", "with"};
-    check_keys(item, here, known);
+    static constexpr std::string_view keys[] = {"when", "by", "steps", "use", "with"};
+    check_keys(item, here, keys);
     tree_region r;
     r.from = {file_, item.line};
     region_place place{{}, {}, here, item.line};
     if (const json::value* when = member(item, "when"))
-      understood = read_when(*when, below(here, "when"), r.when) && understood;
+      understood = read_when(*when, child_pointer(here, "when"), r.when) && understood;
     place.when = r.when;
     when_ = r.when;
     r.then = read_node(item, half, what, here, all_values(what, when_), place.leaves);
@@ -227,7 +229,7 @@ void tree_reader::read_regions(const json::value& v, tree_half half, collective 
   }
   if (understood)
     for (found_fault& f :
-         prove_legal(places, what, how_much_ == extent::whole && !extends_, made_.conditions))
+         prove_legal(places, what, required_ == extent::whole && !extends_, made_.conditions))
       report(f.pointer.empty() ? pointer : std::move(f.pointer), f.line == 0 ? v.line : f.line,
              std::move(f.reason), std::move(f.suggestion));
   (half == tree_half::pure ? made_.pure : made_.composition)[static_cast<std::size_t>(what)] =
@@ -240,7 +242,7 @@ bool tree_reader::read_when(const json::value& v, const std::string& pointer, li
   bool good = true;
   for (std::size_t i = 0; i < v.items.size(); ++i) {
     const std::string& name = v.keys[i].name;
-    const std::string here = below(pointer, name);
+    const std::string here = child_pointer(pointer, name);
     const auto known = find_condition(name, made_.conditions);
     if (!known && find_quantity(name)) {
       report(here, v.keys[i].line, quoted(name) + " is a quantity, not a condition",
@@ -270,10 +272,10 @@ std::string fault::text() const {
          (suggestion.empty() ? "" : " (" + suggestion + ")");
 }
 
-read_result read_tree(std::string_view text, std::string_view file, extent how_much, bool builtin,
+read_result read_tree(std::string_view text, std::string_view file, extent required, bool builtin,
                       template_source templates) noexcept {
   try {
-    tree_reader r(file, how_much, builtin, templates);
+    tree_reader r(file, required, builtin, templates);
     r.read(text);
     return std::move(r).finish();
   } catch (...) {  // only std::bad_alloc is possible

@@ -9,20 +9,20 @@ namespace {
 
 std::string_view short_name(std::string_view name) noexcept { return name.substr(name.find('/') + 1); }
 
-[[noreturn]] void refuse_unknown(const selection_context& s, const char* parameter, std::string_view name,
-                                 const std::string& known, int rank) {
+[[noreturn]] void throw_unknown_name(const selection_context& s, const char* parameter, std::string_view name,
+                                     const std::string& known, int rank) {
   throw usage_error(std::string(name_of(s.call.what)), rank, parameter,
                     "\"" + echoed(name) + "\" does not exist", "known are" + known);
 }
 
 // The choice that a name selects, and the restrictions that the call does not meet (empty if it
 // serves the call).
-struct reading {
+struct named_algorithm {
   choice pure;
   std::string unmet;
 };
-reading read_algorithm(const selection_context& s, std::string_view name, int rank) {
-  reading r;
+named_algorithm read_algorithm(const selection_context& s, std::string_view name, int rank) {
+  named_algorithm r;
   if (is_native(name)) {
     if (!s.native) r.unmet = "the engine has no collective of its own for it";
     return r;
@@ -31,17 +31,17 @@ reading read_algorithm(const selection_context& s, std::string_view name, int ra
   if (r.pure.pure == nullptr) {
     std::string known = s.native ? " native" : "";
     for (const pure_algorithm* one : catalogue())
-      if (one->what == s.call.what && demands(one->needs, restriction::inter) == s.call.inter)
+      if (one->what == s.call.what && has_restriction(one->restrictions, restriction::inter) == s.call.inter)
         known += " " + std::string(one->short_name());
-    refuse_unknown(s, "algorithm", name, known, rank);
+    throw_unknown_name(s, "algorithm", name, known, rank);
   }
   r.unmet = why_not(r.pure, s);
   return r;
 }
 
 // Returns true if the name decides about the composition.
-bool obey_composition(resolution& made, const selection_context& s, std::string_view name, chosen_by by,
-                      int rank) {
+bool apply_composition(resolution& made, const selection_context& s, std::string_view name, chosen_by by,
+                       int rank) {
   made.composition_by = by;
   if (is_null_composition(name)) return true;
   const composed_choice c = read_composition(s.call.what, name, rank);
@@ -49,11 +49,11 @@ bool obey_composition(resolution& made, const selection_context& s, std::string_
     std::string known = " @pure";
     for (const composed_algorithm* one : composition_catalogue())
       if (one->what == s.call.what) known += " " + std::string(one->short_name());
-    refuse_unknown(s, "composition", name, known, rank);
+    throw_unknown_name(s, "composition", name, known, rank);
   }
   const std::string unmet = why_not(c, s);
   if (!unmet.empty()) {
-    made.unfits.push_back({by, override_kind::composition, std::string(name), unmet});
+    made.rejected_names.push_back({by, override_kind::composition, std::string(name), unmet});
     return false;
   }
   made.composed = c;
@@ -85,23 +85,23 @@ void choose_pure(resolution& made, const selection& by, const selection_context&
 bool is_native(std::string_view name) noexcept { return short_name(name) == "native"; }
 
 resolution resolve_inside(const selection& by, const selection_context& s, const named_choice& named,
-                          bool obey, int rank) {
+                          bool use_names, int rank) {
   resolution made;
   const forced_choice& forced = by.of(s.call.what);
-  const std::string& everywhere = s.call.inter ? forced.inter_algorithm : forced.algorithm;
-  const bool called = named.algorithm != nullptr;
-  if (obey && (called || !everywhere.empty())) {
-    const std::string_view name = called ? std::string_view(named.algorithm) : everywhere;
-    reading r = read_algorithm(s, name, rank);
+  const std::string& forced_name = s.call.inter ? forced.inter_algorithm : forced.algorithm;
+  const bool by_call = named.algorithm != nullptr;
+  if (use_names && (by_call || !forced_name.empty())) {
+    const std::string_view name = by_call ? std::string_view(named.algorithm) : forced_name;
+    named_algorithm r = read_algorithm(s, name, rank);
     if (r.unmet.empty()) {
       made.pure = r.pure;
-      made.algorithm_by = called ? chosen_by::call : chosen_by::environment;
-      made.obeyed_algorithm = !called;
+      made.algorithm_by = by_call ? chosen_by::call : chosen_by::environment;
+      made.used_forced_algorithm = !by_call;
       return made;
     }
-    made.unfits.push_back({called ? chosen_by::call : chosen_by::environment,
-                           s.call.inter ? override_kind::inter_algorithm : override_kind::algorithm,
-                           std::string(name), std::move(r.unmet)});
+    made.rejected_names.push_back({by_call ? chosen_by::call : chosen_by::environment,
+                                   s.call.inter ? override_kind::inter_algorithm : override_kind::algorithm,
+                                   std::string(name), std::move(r.unmet)});
   }
   choose_pure(made, by, s);
   return made;
@@ -110,14 +110,14 @@ resolution resolve_inside(const selection& by, const selection_context& s, const
 resolution resolve(const selection& by, const selection_context& s, const named_choice& named, int rank) {
   resolution made;
   const forced_choice& forced = by.of(s.call.what);
-  bool obey = true;
+  bool use_names = true;
   if (named.composition != nullptr) {
-    obey = obey_composition(made, s, named.composition, chosen_by::call, rank);
+    use_names = apply_composition(made, s, named.composition, chosen_by::call, rank);
   } else if (named.algorithm != nullptr) {
     made.composition_by = chosen_by::call;
   } else if (!forced.composition.empty() && !s.call.inter) {
-    obey = obey_composition(made, s, forced.composition, chosen_by::environment, rank);
-    made.obeyed_composition = obey;
+    use_names = apply_composition(made, s, forced.composition, chosen_by::environment, rank);
+    made.used_forced_composition = use_names;
   } else if (!(s.call.inter ? forced.inter_algorithm : forced.algorithm).empty()) {
     made.composition_by = chosen_by::environment;
   } else if (by.trees) {
@@ -125,10 +125,11 @@ resolution resolve(const selection& by, const selection_context& s, const named_
     if (found.what == leaf::kind::composed && permits(found.composed, s)) made.composed = found.composed;
   }
   if (made.composed.which != nullptr) return made;
-  resolution pure = resolve_inside(by, s, named, obey, rank);
+  resolution pure = resolve_inside(by, s, named, use_names, rank);
   pure.composition_by = made.composition_by;
-  pure.obeyed_composition = made.obeyed_composition;
-  pure.unfits.insert(pure.unfits.begin(), made.unfits.begin(), made.unfits.end());
+  pure.used_forced_composition = made.used_forced_composition;
+  pure.rejected_names.insert(pure.rejected_names.begin(), made.rejected_names.begin(),
+                             made.rejected_names.end());
   return pure;
 }
 

@@ -48,23 +48,23 @@ struct resolution {
   chosen_by composition_by = chosen_by::tree, algorithm_by = chosen_by::tree;
 
   /// A given name that does not serve this call, so that the trees decided instead.
-  struct unfit {
+  struct rejected_name {
     chosen_by given_by;
     override_kind what;
     std::string name, reason;
   };
-  std::vector<unfit> unfits;
+  std::vector<rejected_name> rejected_names;
   /// Whether names from the environment were used.
-  bool obeyed_algorithm = false, obeyed_composition = false;
+  bool used_forced_algorithm = false, used_forced_composition = false;
 };
 
 /// Throws usage_error, with `rank` as its rank, if the call or the environment gives a name that
 /// does not exist.
 resolution resolve(const selection&, const selection_context&, const named_choice&, int rank = -1);
 
-/// The same as resolve() for an inner call of a composition, without compositions. If `obey` is
-/// false, it ignores names: the composed call has fallen back.
-resolution resolve_inside(const selection&, const selection_context&, const named_choice&, bool obey,
+/// The same as resolve() for an inner call of a composition, without compositions. If `use_names`
+/// is false, it ignores names: the composed call has fallen back.
+resolution resolve_inside(const selection&, const selection_context&, const named_choice&, bool use_names,
                           int rank = -1);
 
 /// Returns true for "native" or "allreduce/native".

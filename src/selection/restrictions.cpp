@@ -79,29 +79,30 @@ std::uint32_t region_of(const algorithm_parameter_values& parameter_values) noex
 }
 
 // All requirements except that of equal_regions.
-literals literals_of(const catalogue_entry& of, const algorithm_parameter_values& parameter_values) noexcept {
+literals literals_of(const catalogue_entry& entry,
+                     const algorithm_parameter_values& parameter_values) noexcept {
   literals all;
-  const reach needed = of.reach_with(parameter_values);
+  const reach needed = entry.reach_with(parameter_values);
   if (needed == reach::any_rank) all.demand(condition::any_rank, true);
-  if (goes_in_hops(needed)) all.demand(condition::log_hops, true);
-  if (goes_around(needed)) all.demand(condition::wraps, true);
+  if (has_log_hops(needed)) all.demand(condition::log_hops, true);
+  if (wraps_around(needed)) all.demand(condition::wraps, true);
   all.demand(condition::inter, false);  // an algorithm without inter serves calls within one group
   for (const meaning& m : meanings)
-    if (demands(of.needs, m.which)) all.demand(m.what, m.value);
+    if (has_restriction(entry.restrictions, m.which)) all.demand(m.what, m.value);
   return all;
 }
-bool region_fits(const catalogue_entry& of, const algorithm_parameter_values& parameter_values,
+bool region_fits(const catalogue_entry& entry, const algorithm_parameter_values& parameter_values,
                  const selection_context& s) noexcept {
   const std::uint32_t region = region_of(parameter_values);
-  return !demands(of.needs, restriction::equal_regions) ||
+  return !has_restriction(entry.restrictions, restriction::equal_regions) ||
          (region != 0 && static_cast<std::uint32_t>(s.call.ranks) % region == 0);
 }
 
 }  // namespace
 
-demand demands_of(const catalogue_entry& of, const algorithm_parameter_values& parameter_values) {
-  demand d{literals_of(of, parameter_values), {}};
-  if (demands(of.needs, restriction::equal_regions)) {
+demand demands_of(const catalogue_entry& entry, const algorithm_parameter_values& parameter_values) {
+  demand d{literals_of(entry, parameter_values), {}};
+  if (has_restriction(entry.restrictions, restriction::equal_regions)) {
     const std::uint32_t region = region_of(parameter_values);
     if (region == 2)
       d.conditions.demand(condition::even_ranks, true);
@@ -112,27 +113,29 @@ demand demands_of(const catalogue_entry& of, const algorithm_parameter_values& p
   return d;
 }
 
-bool meets_demands(const catalogue_entry& of, const algorithm_parameter_values& parameter_values,
+bool meets_demands(const catalogue_entry& entry, const algorithm_parameter_values& parameter_values,
                    const selection_context& s) noexcept {
   // also for collectives that have no form between groups
-  if (s.call.inter && !demands(of.needs, restriction::inter)) return false;
-  return of.what == s.call.what && literals_of(of, parameter_values).hold(conditions_of(s)) &&
-         region_fits(of, parameter_values, s);
+  if (s.call.inter && !has_restriction(entry.restrictions, restriction::inter)) return false;
+  return entry.what == s.call.what && literals_of(entry, parameter_values).hold(conditions_of(s)) &&
+         region_fits(entry, parameter_values, s);
 }
 
-std::string unmet_demands(const catalogue_entry& of, const algorithm_parameter_values& parameter_values,
+std::string unmet_demands(const catalogue_entry& entry, const algorithm_parameter_values& parameter_values,
                           const selection_context& s) {
   std::string text;
   const auto report = [&](const std::string& one) { text += (text.empty() ? "" : "; ") + one; };
-  if (of.what != s.call.what) return "it is not an algorithm for " + std::string(name_of(s.call.what));
+  if (entry.what != s.call.what) return "it is not an algorithm for " + std::string(name_of(s.call.what));
   const condition_bits truth = conditions_of(s);
-  if (s.call.inter && !demands(of.needs, restriction::inter)) report("it does not work between two groups");
-  if (const reach needed = of.reach_with(parameter_values); !covers(s.reaches, needed))
+  if (s.call.inter && !has_restriction(entry.restrictions, restriction::inter))
+    report("it does not work between two groups");
+  if (const reach needed = entry.reach_with(parameter_values); !includes(s.reaches, needed))
     report("it sends to " + std::string(description_of(needed)) + ", but the ranks of this group know only " +
            std::string(description_of(s.reaches)));
   for (const meaning& m : meanings)
-    if (demands(of.needs, m.which) && ((truth & bit(m.what)) != 0) != m.value) report(m.why(s));
-  if (!region_fits(of, parameter_values, s))
+    if (has_restriction(entry.restrictions, m.which) && ((truth & bit(m.what)) != 0) != m.value)
+      report(m.why(s));
+  if (!region_fits(entry, parameter_values, s))
     report("its region of " + std::to_string(region_of(parameter_values)) + " does not divide " +
            std::to_string(s.call.ranks) + " ranks");
   return text;

@@ -18,15 +18,15 @@ struct demand {
   std::string beyond;  ///< a requirement that no condition expresses; empty if there is none
 };
 /// The requirements with these parameter values.
-demand demands_of(const catalogue_entry& of, const algorithm_parameter_values& parameter_values);
+demand demands_of(const catalogue_entry& entry, const algorithm_parameter_values& parameter_values);
 
 /// Returns whether a call meets all requirements.
-bool meets_demands(const catalogue_entry& of, const algorithm_parameter_values& parameter_values,
+bool meets_demands(const catalogue_entry& entry, const algorithm_parameter_values& parameter_values,
                    const selection_context& s) noexcept;
 
 /// Describes the requirements that a call does not meet, separated by semicolons; empty if it meets
 /// all.
-std::string unmet_demands(const catalogue_entry& of, const algorithm_parameter_values& parameter_values,
+std::string unmet_demands(const catalogue_entry& entry, const algorithm_parameter_values& parameter_values,
                           const selection_context& s);
 
 }  // namespace tutti

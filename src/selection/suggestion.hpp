@@ -13,8 +13,8 @@
 
 namespace tutti {
 
-/// The number of insertions, deletions, replacements and exchanges of adjacent letters that turn a
-/// into b.
+/// The number of insertions, deletions, replacements and exchanges of adjacent characters that
+/// turn a into b.
 inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before, above(b.size() + 1), row(b.size() + 1);
   std::iota(above.begin(), above.end(), std::size_t{0});
@@ -31,22 +31,22 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   return above[b.size()];
 }
 
-/// Returns whether a name of `letters` letters may be a misspelling of one at this distance: a
+/// Returns whether a name of `length` characters may be a misspelling of a name at this distance. A
 /// third of them may differ.
-constexpr bool is_near(std::size_t distance, std::size_t letters) noexcept {
-  return distance <= std::max<std::size_t>(letters, 3) / 3;
+constexpr bool is_near(std::size_t distance, std::size_t length) noexcept {
+  return distance <= std::max<std::size_t>(length, 3) / 3;
 }
 
 /// Returns the name in `known` that is nearest to `name`; empty if none is near.
 inline std::string_view closest(std::string_view name, std::span<const std::string_view> known) {
   std::string_view best;
   if (name.size() > 64) return best;
-  std::size_t least = name.size() + 64;
+  std::size_t best_distance = name.size() + 64;
   for (const std::string_view one : known) {
     const std::size_t distance = edit_distance(name, one);
-    if (distance < least) least = distance, best = one;
+    if (distance < best_distance) best_distance = distance, best = one;
   }
-  return is_near(least, name.size()) ? best : std::string_view();
+  return is_near(best_distance, name.size()) ? best : std::string_view();
 }
 
 /// A name in quotation marks, truncated if it is long.

@@ -55,7 +55,7 @@ struct leaf {
     return what == kind::composed ? composed.parameter_values : chosen.parameter_values;
   }
   /// Returns whether both leaves choose the same, independent of their origin.
-  bool chooses_as(const leaf& other) const noexcept {
+  bool same_choice(const leaf& other) const noexcept {
     return what == other.what && chosen == other.chosen && composed == other.composed;
   }
 };
@@ -116,7 +116,7 @@ struct read_result {
   std::vector<fault> faults;  ///< all faults, by line
   /// Indexed by tree_half: whether the text itself contains that tree, not only the document that
   /// it extends.
-  std::array<bool, 2> holds{};
+  std::array<bool, 2> has_half{};
 
   bool good() const noexcept { return faults.empty(); }
 };
@@ -154,7 +154,7 @@ document overlay(const document& base, const document& over);
 const leaf& decide(const document&, const selection_context&, tree_half = tree_half::pure) noexcept;
 
 /// Returns whether a tree of the document compares this quantity for calls of the collective.
-bool asks(const document&, collective, quantity) noexcept;
+bool tests_quantity(const document&, collective, quantity) noexcept;
 
 /// The decision for a call, with its reasons.
 struct explanation {

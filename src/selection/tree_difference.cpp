@@ -22,49 +22,49 @@ struct box {
 // Walks two nodes in parallel and collects the boxes in which their leaves differ.
 void walk(const tree_node& a, const tree_node& b, const value_ranges& within, std::vector<box>& found) {
   if (a.is_leaf() && b.is_leaf()) {
-    if (!a.use.chooses_as(b.use)) found.push_back({within, &a.use, &b.use});
+    if (!a.use.same_choice(b.use)) found.push_back({within, &a.use, &b.use});
     return;
   }
   const tree_node& split = a.is_leaf() ? b : a;
-  std::uint64_t least = 0;
+  std::uint64_t lower_bound = 0;
   for (const tree_step& step : split.steps) {
     value_ranges inner = within;
     value_range& r = inner[at(split.by)];
-    r.least = std::max(r.least, least);
-    r.most = std::min(r.most, step.upper_bound);
+    r.min = std::max(r.min, lower_bound);
+    r.max = std::min(r.max, step.upper_bound);
     if (!r.empty()) walk(a.is_leaf() ? a : step.then, a.is_leaf() ? step.then : b, inner, found);
-    if (step.upper_bound != tree_step::open) least = step.upper_bound + 1;
+    if (step.upper_bound != tree_step::open) lower_bound = step.upper_bound + 1;
   }
 }
 
 // Merges b into a if they differ in one quantity only and are adjacent there.
-bool join(box& a, const box& b) {
-  if (!a.first->chooses_as(*b.first) || !a.second->chooses_as(*b.second)) return false;
-  std::size_t unlike = quantity_count;
+bool merge(box& a, const box& b) {
+  if (!a.first->same_choice(*b.first) || !a.second->same_choice(*b.second)) return false;
+  std::size_t differing = quantity_count;
   for (std::size_t q = 0; q < quantity_count; ++q) {
     if (a.within[q] == b.within[q]) continue;
-    if (unlike != quantity_count) return false;
-    unlike = q;
+    if (differing != quantity_count) return false;
+    differing = q;
   }
-  if (unlike == quantity_count) return true;
-  value_range &mine = a.within[unlike], other = b.within[unlike];
-  if (mine.most != tree_step::open && mine.most + 1 == other.least) {
-    mine.most = other.most;
-  } else if (other.most != tree_step::open && other.most + 1 == mine.least) {
-    mine.least = other.least;
+  if (differing == quantity_count) return true;
+  value_range &range = a.within[differing], other = b.within[differing];
+  if (range.max != tree_step::open && range.max + 1 == other.min) {
+    range.max = other.max;
+  } else if (other.max != tree_step::open && other.max + 1 == range.min) {
+    range.min = other.min;
   } else {
     return false;
   }
   return true;
 }
-void join_all(std::vector<box>& boxes) {
-  for (bool again = true; again;) {
-    again = false;
+void merge_all(std::vector<box>& boxes) {
+  for (bool merged = true; merged;) {
+    merged = false;
     for (std::size_t i = 0; i < boxes.size(); ++i)
       for (std::size_t k = i + 1; k < boxes.size();) {
-        if (join(boxes[i], boxes[k])) {
+        if (merge(boxes[i], boxes[k])) {
           boxes.erase(boxes.begin() + static_cast<std::ptrdiff_t>(k));
-          again = true;
+          merged = true;
         } else {
           ++k;
         }
@@ -80,7 +80,7 @@ literals common_part(const truth_set& set, condition_bits mentioned, const truth
     for (const bool value : {false, true}) {
       literals other;
       other.demand(c, !value);
-      if (!set.meets(other) && all.meets(other)) common.demand(c, value);
+      if (!set.intersects(other) && all.intersects(other)) common.demand(c, value);
     }
   });
   // Omits literals that follow from others.
@@ -92,11 +92,11 @@ literals common_part(const truth_set& set, condition_bits mentioned, const truth
   return common;
 }
 
-// Adds the regions that precede a region and overlap with the remaining calls.
+// Adds the regions that precede a region and overlap with the rest of its calls.
 void exceptions(const regions& list, std::size_t before, const truth_set& hull, const literals& common,
                 std::vector<literals>& except) {
   for (std::size_t i = 0; i < before; ++i) {
-    if (!hull.meets(list[i].when)) continue;
+    if (!hull.intersects(list[i].when)) continue;
     literals rest = list[i].when;
     rest.mask &= ~common.mask;
     rest.values &= rest.mask;
@@ -109,27 +109,27 @@ void compare_regions(const regions& a, const regions& b, tree_half half, collect
   condition_bits mentioned = 0;
   for (const regions* list : {&a, &b})
     for (const tree_region& r : *list) mentioned |= r.when.mask;
-  if (std::popcount(mentioned) > truth_set::most)
+  if (std::popcount(mentioned) > truth_set::max_conditions)
     throw std::length_error("the trees test too many conditions to be compared");
   const truth_set all(mentioned, what);
-  truth_set left = all;
+  truth_set remaining = all;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    truth_set of_a = left;
-    of_a.keep(a[i].when);
-    left.take(a[i].when);
-    for (std::size_t k = 0; k < b.size() && !of_a.empty(); ++k) {
-      truth_set both = of_a;
-      both.keep(b[k].when);
-      of_a.take(b[k].when);
+    truth_set calls_of_a = remaining;
+    calls_of_a.intersect(a[i].when);
+    remaining.subtract(a[i].when);
+    for (std::size_t k = 0; k < b.size() && !calls_of_a.empty(); ++k) {
+      truth_set both = calls_of_a;
+      both.intersect(b[k].when);
+      calls_of_a.subtract(b[k].when);
       if (both.empty()) continue;
       std::vector<box> boxes;
       walk(a[i].then, b[k].then, all_values(what), boxes);
       if (boxes.empty()) continue;
       const literals common = common_part(both, mentioned, all);
       std::erase_if(boxes, [&](const box& one) { return !possible(what, common, one.within); });
-      join_all(boxes);
+      merge_all(boxes);
       truth_set hull = all;
-      hull.keep(common);
+      hull.intersect(common);
       std::vector<literals> except;
       exceptions(a, i, hull, common, except);
       exceptions(b, k, hull, common, except);

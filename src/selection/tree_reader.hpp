@@ -17,18 +17,18 @@
 namespace tutti {
 
 /// Appends to a JSON pointer.
-std::string below(const std::string& pointer, std::string_view key);
-inline std::string below(const std::string& pointer, std::size_t i) {
+std::string child_pointer(const std::string& pointer, std::string_view key);
+inline std::string child_pointer(const std::string& pointer, std::size_t i) {
   return pointer + "/" + std::to_string(i);
 }
 
 class tree_reader {
  public:
   /// `chain`: names of the documents that extend one another down to this one.
-  tree_reader(std::string_view file, extent how_much, bool builtin, template_source templates,
+  tree_reader(std::string_view file, extent required, bool builtin, template_source templates,
               std::vector<std::string> chain = {})
       : file_(std::make_shared<const tree_file>(tree_file{std::string(file), builtin})),
-        how_much_(how_much),
+        required_(required),
         templates_(templates),
         chain_(std::move(chain)) {}
 
@@ -55,7 +55,7 @@ class tree_reader {
   void read_regions(const json::value& v, tree_half half, collective what, const std::string& pointer);
   bool read_when(const json::value& v, const std::string& pointer, literals& when);
 
-  static std::string between(const value_range& r);
+  static std::string range_text(const value_range& r);
   tree_node read_node(const json::value& v, tree_half half, collective what, const std::string& pointer,
                       const value_ranges& within, std::vector<leaf_place>& leaves);
   void read_steps(const json::value& v, tree_half half, collective what, const std::string& pointer,
@@ -63,12 +63,12 @@ class tree_reader {
                   std::vector<leaf_place>& leaves);
   /// Reports why no call reaches a step with the values `inner` out of `within`. Returns true if it
   /// reported a fault.
-  bool refuse_unreachable(const std::string& pointer, int line, collective what, quantity by,
+  bool report_unreachable(const std::string& pointer, int line, collective what, quantity by,
                           const value_ranges& within, const value_ranges& inner);
   std::optional<quantity> read_quantity(const json::value& v, const std::string& pointer);
   /// Reads a number, or a text such as "64K".
   std::optional<std::uint64_t> read_value(const json::value& v, const std::string& pointer,
-                                          const std::string& name, std::uint64_t least, std::uint64_t most);
+                                          const std::string& name, std::uint64_t min, std::uint64_t max);
   bool read_use(const json::value& v, tree_half half, collective what, const std::string& pointer,
                 leaf& made);
   bool use_composition(const json::value& v, collective what, const std::string& pointer, leaf& made);
@@ -76,7 +76,7 @@ class tree_reader {
   bool read_with(const json::value& v, const std::string& pointer, bool named, leaf& made);
 
   std::shared_ptr<const tree_file> file_;
-  extent how_much_;
+  extent required_;
   template_source templates_;
   std::vector<std::string> chain_;
   bool extends_ = false;

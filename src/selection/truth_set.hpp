@@ -2,7 +2,8 @@
 //
 // Represents sets of calls by the truth values of some conditions, to compute exactly which calls a
 // list of regions leaves. A set over n conditions has 2^n bits. Most trees test few conditions. The
-// users of this class reject trees that test more than `most`, so that operations stay fast.
+// users of this class reject trees that test more than `max_conditions`, so that operations stay
+// fast.
 #pragma once
 
 #include <bit>
@@ -18,21 +19,20 @@ namespace tutti {
 class truth_set {
  public:
   /// The maximum number of conditions.
-  static constexpr int most = 27;
+  static constexpr int max_conditions = 27;
 
-  /// All calls of a collective, distinguished by these conditions, of which there may be at most
-  /// `most`.
+  /// All calls of a collective, distinguished by at most `max_conditions` conditions.
   truth_set(condition_bits mentioned, collective what) {
     for_each_condition(mentioned, [&](condition c) { order_.push_back(c); });
     const std::size_t all = std::size_t{1} << order_.size();
-    left_.assign((all + 63) / 64, ~std::uint64_t{0});
-    if (all < 64) left_[0] = (std::uint64_t{1} << all) - 1;
-    keep(fixed_conditions(what));
+    bits_.assign((all + 63) / 64, ~std::uint64_t{0});
+    if (all < 64) bits_[0] = (std::uint64_t{1} << all) - 1;
+    intersect(fixed_conditions(what));
     for (const consequence& c : consequences()) {
       literals broken;
       broken.demand(c.first, c.first_value);
       broken.demand(c.second, !c.second_value);
-      if ((broken.mask & mentioned) == broken.mask) take(broken);
+      if ((broken.mask & mentioned) == broken.mask) subtract(broken);
     }
   }
 
@@ -41,29 +41,29 @@ class truth_set {
   std::optional<literals> any() const { return any_without({}, nothing()); }
   /// The truth values of some call in the set for which `some` holds and `also` does not.
   std::optional<literals> any_without(const literals& some, const literals& also) const {
-    const pattern wanted = pattern_of(some), forbidden = pattern_of(also);
+    const pattern required = pattern_of(some), forbidden = pattern_of(also);
     std::optional<literals> found;
-    each(wanted, [&](std::size_t i) {
-      const std::uint64_t gone = forbidden.never || !forbidden.fits(i) ? 0 : forbidden.within;
-      const std::uint64_t there = left_[i] & wanted.within & ~gone;
-      if (there == 0) return true;
-      found = values_at(i * 64 + static_cast<std::size_t>(std::countr_zero(there)));
+    each(required, [&](std::size_t i) {
+      const std::uint64_t removed = forbidden.never || !forbidden.fits(i) ? 0 : forbidden.within;
+      const std::uint64_t matches = bits_[i] & required.within & ~removed;
+      if (matches == 0) return true;
+      found = values_at(i * 64 + static_cast<std::size_t>(std::countr_zero(matches)));
       return false;
     });
     return found;
   }
-  bool meets(const literals& some) const { return any_without(some, nothing()).has_value(); }
+  bool intersects(const literals& some) const { return any_without(some, nothing()).has_value(); }
   /// Keeps only the calls for which `some` holds.
-  void keep(const literals& some) {
-    const pattern wanted = pattern_of(some);
-    for (std::size_t i = 0; i < left_.size(); ++i)
-      left_[i] = !wanted.never && wanted.fits(i) ? left_[i] & wanted.within : 0;
+  void intersect(const literals& some) {
+    const pattern required = pattern_of(some);
+    for (std::size_t i = 0; i < bits_.size(); ++i)
+      bits_[i] = !required.never && required.fits(i) ? bits_[i] & required.within : 0;
   }
   /// Removes the calls for which `some` holds.
-  void take(const literals& some) {
-    const pattern gone = pattern_of(some);
-    each(gone, [&](std::size_t i) {
-      left_[i] &= ~gone.within;
+  void subtract(const literals& some) {
+    const pattern removed = pattern_of(some);
+    each(removed, [&](std::size_t i) {
+      bits_[i] &= ~removed.within;
       return true;
     });
   }
@@ -102,7 +102,7 @@ class truth_set {
   template <class F>
   void each(const pattern& p, F&& step) const {
     if (p.never) return;
-    for (std::size_t i = p.values; i < left_.size(); i = (((i | p.mask) + 1) & ~p.mask) | p.values)
+    for (std::size_t i = p.values; i < bits_.size(); i = (((i | p.mask) + 1) & ~p.mask) | p.values)
       if (!step(i)) return;
   }
   literals values_at(std::size_t at) const {
@@ -112,7 +112,7 @@ class truth_set {
   }
 
   std::vector<condition> order_;
-  std::vector<std::uint64_t> left_;
+  std::vector<std::uint64_t> bits_;
 };
 
 }  // namespace tutti

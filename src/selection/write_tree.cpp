@@ -6,7 +6,7 @@
 namespace tutti {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string made = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') {
@@ -27,20 +27,20 @@ std::string quoted(std::string_view text) {
 void write(const tree_node& n, const std::string& indent, std::string& text) {
   if (n.is_leaf()) {
     const leaf& l = n.use;
-    text += "\"use\": " + quoted(name_of(l));
+    text += "\"use\": " + json_string(name_of(l));
     const catalogue_entry* const entry = l.named();
     if (entry == nullptr || entry->parameters.empty()) return;
     text += ", \"with\": {";
     const char* comma = "";
     for (const algorithm_parameter_range& p : entry->parameters) {
-      text += comma + quoted(name_of(p.which)) + ": " +
+      text += comma + json_string(name_of(p.which)) + ": " +
               std::to_string(l.parameter_values()[static_cast<std::size_t>(p.which)]);
       comma = ", ";
     }
     text += "}";
     return;
   }
-  text += "\"by\": " + quoted(name_of(n.by)) + ", \"steps\": [";
+  text += "\"by\": " + json_string(name_of(n.by)) + ", \"steps\": [";
   const char* comma = "";
   for (const tree_step& s : n.steps) {
     text += comma + ("\n" + indent) + "  {";
@@ -57,7 +57,7 @@ void write(const document::tree& t, const document& d, std::string& text) {
   const char* comma = "";
   for (std::size_t c = 0; c < t.size(); ++c) {
     if (t[c].empty()) continue;
-    text += comma + ("\n    " + quoted(collective_names[c])) + ": [";
+    text += comma + ("\n    " + json_string(collective_names[c])) + ": [";
     comma = ",";
     const char* next = "";
     for (const tree_region& r : t[c]) {
@@ -67,8 +67,8 @@ void write(const document::tree& t, const document& d, std::string& text) {
         text += "\"when\": {";
         const char* between = "";
         for_each_condition(r.when.mask, [&](condition c) {
-          text +=
-              between + quoted(name_of(c, d.conditions)) + (r.when.values & bit(c) ? ": true" : ": false");
+          text += between + json_string(name_of(c, d.conditions)) +
+                  (r.when.values & bit(c) ? ": true" : ": false");
           between = ", ";
         });
         text += "}, ";
@@ -81,7 +81,7 @@ void write(const document::tree& t, const document& d, std::string& text) {
   text += "\n  }";
 }
 
-bool says_nothing(const document::tree& t) {
+bool is_empty(const document::tree& t) {
   for (const auto& regions : t)
     if (!regions.empty()) return false;
   return true;
@@ -96,14 +96,14 @@ std::string write_tree(const document& d) {
     text += std::string(",\n  \"") + name + "\": {";
     const char* comma = "";
     for (const auto& [key, value] : pairs) {
-      text += comma + ("\n    " + quoted(key)) + ": " + quoted(value);
+      text += comma + ("\n    " + json_string(key)) + ": " + json_string(value);
       comma = ",";
     }
     text += "\n  }";
   };
   write_texts("machine", d.machine);
   write_texts("conditions", d.conditions);
-  if (!says_nothing(d.composition)) {
+  if (!is_empty(d.composition)) {
     text += ",\n  \"composition\": ";
     write(d.composition, d, text);
   }

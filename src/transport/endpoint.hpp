@@ -25,11 +25,12 @@
 #include "base/group/hierarchy.hpp"
 #include "base/group/rank_list.hpp"
 #include "transport/p2p_transport.hpp"
+#include "transport/rejection.hpp"
 #include "transport/shm/line_exchange.hpp"
 #include "transport/shm/shared_node.hpp"
 #include "transport/shm/wait_interface.hpp"
 #include "tutti/call.hpp"
-#include "tutti/detail/repeat_call.hpp"
+#include "tutti/detail/call_key.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti {
@@ -66,10 +67,10 @@ class endpoint : public shm::wait_interface {
   virtual ~endpoint() = default;
   /// The name of the engine (engines/engine.hpp).
   virtual std::string_view engine() const noexcept = 0;
-  virtual int rank() const noexcept = 0;                 ///< in the job
+  virtual int rank() const noexcept = 0;  ///< in the job
   virtual int size() const noexcept = 0;
   /// How the ranks of the job lie on nodes. The same on all ranks, and constant.
-  virtual const hierarchy& layout() const noexcept = 0;
+  virtual const hierarchy& topology() const noexcept = 0;
   /// The engine's own conditions, as its engine_entry lists them. The same on all ranks, and
   /// constant.
   virtual std::span<const engine_condition> conditions() const noexcept { return {}; }
@@ -88,16 +89,23 @@ class endpoint : public shm::wait_interface {
   /// when no other rank accesses this rank's memory any more.
   virtual void abandon(std::exception_ptr what) noexcept { static_cast<void>(what); }
   /// How blocking native collectives (context::native()) progress the other operations of a rank.
-  /// True: each wait within wait_inside() progresses them. False: a blocking native collective
-  /// matches a nonblocking one (native_begin()). So a rank may begin it and poll instead. The same
-  /// on all ranks.
-  virtual bool progresses_inside() const noexcept { return false; }
-  /// Calls `wait`. If progresses_inside() is true, all waits in it progress `meanwhile`. An
-  /// exception of `meanwhile` is thrown when `wait` has returned.
-  virtual void wait_inside(rank_progress& meanwhile, void (*wait)(void*), void* state) {
-    static_cast<void>(meanwhile);
+  /// True: each wait within wait_with_progress() progresses them. False: a blocking native
+  /// collective matches a nonblocking one (native_begin()). So a rank may begin it and poll
+  /// instead. The same on all ranks.
+  virtual bool progresses_in_waits() const noexcept { return false; }
+  /// Calls `wait`. If progresses_in_waits() is true, all waits in it progress `operations`. An
+  /// exception of `operations` is thrown when `wait` has returned.
+  virtual void wait_with_progress(rank_progress& operations, void (*wait)(void*), void* state) {
+    static_cast<void>(operations);
     wait(state);
   }
+  /// Sends a rejection to a rank of the job, before this rank takes part in the call. Never waits
+  /// for the receiver. If the engine does not support rejections, it drops this one.
+  virtual void send_rejection(int to, const rejection& what) {
+    static_cast<void>(to), static_cast<void>(what);
+  }
+  /// Sets where this rank's rejections arrive; null: nowhere.
+  virtual void receive_rejections(rejection_inbox* into) noexcept { static_cast<void>(into); }
   /// Ends all processes of the job at once, with a nonzero exit code.
   [[noreturn]] virtual void kill_job(const std::string& why) {
     std::fprintf(stderr, "tutti: rank %d ends the job: %s\n", rank(), why.c_str());
@@ -105,16 +113,16 @@ class endpoint : public shm::wait_interface {
     std::_Exit(1);
   }
   /// Sets the slot from which reports read the location of the current call; null: none.
-  virtual void read_place(const std::source_location* place) noexcept {
-    place_.store(place, std::memory_order_relaxed);
+  virtual void set_call_site(const std::source_location* site) noexcept {
+    call_site_.store(site, std::memory_order_relaxed);
   }
-  /// Forgets the slot `place`, whose memory is about to be freed.
-  void read_no_more(const std::source_location* place) noexcept {
-    if (place_.load(std::memory_order_relaxed) == place) read_place(nullptr);
+  /// Forgets the slot `site`, whose memory is about to be freed.
+  void clear_call_site(const std::source_location* site) noexcept {
+    if (call_site_.load(std::memory_order_relaxed) == site) set_call_site(nullptr);
   }
-  std::source_location place() const noexcept {
-    const std::source_location* const place = place_.load(std::memory_order_relaxed);
-    return place != nullptr ? *place : std::source_location();
+  std::source_location call_site() const noexcept {
+    const std::source_location* const site = call_site_.load(std::memory_order_relaxed);
+    return site != nullptr ? *site : std::source_location();
   }
   void begin_reading(const shm::wait_site&) override {}
   void end_reading() noexcept override {}
@@ -122,18 +130,18 @@ class endpoint : public shm::wait_interface {
   virtual bool interleaves() const noexcept { return false; }
   /// A point at which a deterministic engine may run other ranks first.
   virtual void preempt() {}
-  /// Between serve_others(+1) and serve_others(-1) this rank runs a call only for the other ranks.
+  /// Between serve_peers(+1) and serve_peers(-1) this rank runs a call only for the other ranks.
   /// It holds an error of its own, which no other rank caused. This holds even if its wait is
   /// aborted before it throws that error.
-  void serve_others(int change) noexcept { serves_others_ += change; }
+  void serve_peers(int change) noexcept { serves_peers_ += change; }
 
  protected:
-  bool serves_others() const noexcept { return serves_others_ != 0; }
+  bool serves_peers() const noexcept { return serves_peers_ != 0; }
 
  private:
-  int serves_others_ = 0;
+  int serves_peers_ = 0;
   // Other threads read it while this rank waits.
-  std::atomic<const std::source_location*> place_{nullptr};
+  std::atomic<const std::source_location*> call_site_{nullptr};
 };
 
 /// The state of a native collective in progress.
@@ -145,10 +153,10 @@ struct native_state {
 /// constant values once, and no call needs to build a `call`. Both functions are null if the engine
 /// has no shorter way than native().
 struct ready_native {
-  /// Runs a call of up to `most` elements.
-  void (*go)(const ready_native&, const void* input, void* output, std::size_t count) = nullptr;
-  std::size_t most = 0;
-  void (*go_counted)(const ready_native&, const detail::counted_call&) = nullptr;
+  /// Runs a call of up to `max_count` elements.
+  void (*run)(const ready_native&, const void* input, void* output, std::size_t count) = nullptr;
+  std::size_t max_count = 0;
+  void (*run_counted)(const ready_native&, const detail::counted_call&) = nullptr;
   alignas(8) std::byte state[56];  // for the engine
 };
 
@@ -164,12 +172,12 @@ class context {
   const group& members() const noexcept { return members_; }
   std::uint64_t id() const noexcept { return id_; }
 
-  // --- Messages to peers outside the node. `run` distinguishes the collective calls. Its top bit
-  // marks the inner calls of a composition.
+  // --- messages to peers outside the node
+  // `run` distinguishes the collective calls. Its top bit marks the inner calls of a composition.
   virtual void isend(int to, std::uint32_t run, const void* data, std::size_t bytes, transfer& t) = 0;
   virtual void irecv(int from, std::uint32_t run, void* data, std::size_t bytes, transfer& t) = 0;
-  /// Returns true once the transfer is complete. The caller must not ask again after that. Throws
-  /// truncation_error if the message does not fit.
+  /// Returns true once the transfer is complete. The caller must not call it again after that.
+  /// Throws truncation_error if the message does not fit.
   virtual bool done(transfer& t, const shm::wait_site& site) = 0;
   /// Waits for both transfers; either may be null. An engine overrides it with its best way to
   /// wait.
@@ -192,7 +200,7 @@ class context {
   /// given as int.
   virtual ready_native make_ready(const call&) { return {}; }
   virtual void native_begin(const call&, native_state&) { no_native(); }
-  virtual bool native_go_on(native_state&, bool /*blocking*/, const shm::wait_site&) { no_native(); }
+  virtual bool native_progress(native_state&, bool /*blocking*/, const shm::wait_site&) { no_native(); }
   /// Runs native() for allreduces of one element of line_exchange::bytes, combined by the caller.
   /// Null if the context does not offer it.
   virtual std::optional<shm::line_exchange> lines() { return {}; }
@@ -224,7 +232,7 @@ inline outcome failure_of(int rank) {
 }
 
 /// Whether the exception only reports that another rank has failed. That rank's error is the cause.
-inline bool is_of_a_peer(const std::exception_ptr& what) noexcept {
+inline bool is_peer_error(const std::exception_ptr& what) noexcept {
   if (!what) return false;
   try {
     std::rethrow_exception(what);
@@ -246,9 +254,9 @@ struct launch {
   /// For engines whose ranks are processes. The engine calls `report` in at most one process,
   /// before any other can leave. It passes the rank that failed first (-1: the ranks cannot start)
   /// and the text. If one process reports the error that another is about to throw, the engine
-  /// calls `another_reports` in the latter. Both may be empty.
+  /// calls `reported_elsewhere` in the latter. Both may be empty.
   std::function<void(int rank, const std::string& text)> report;
-  std::function<void()> another_reports;
+  std::function<void()> reported_elsewhere;
 };
 
 using rank_program = std::function<void(endpoint&)>;
@@ -260,6 +268,6 @@ struct engine_module {
   const char* (*library_version)();
   outcome (*run)(int argc, char** argv, const launch& how, const rank_program& program);
 };
-inline constexpr std::uint32_t engine_abi = 15;
+inline constexpr std::uint32_t engine_abi = 16;
 
 }  // namespace tutti

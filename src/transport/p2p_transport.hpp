@@ -20,46 +20,47 @@ class p2p_transport {
   virtual ~p2p_transport() = default;
   virtual int max_tag() const noexcept { return 0x7fffffff; }
 
-  // --- Sending. Messages from one sender to one receiver arrive in the order in which they were
-  // posted.
+  // --- sending
+  // Messages from one sender to one receiver arrive in the order in which they were posted.
   /// Returns true if the message is sent, as its mode defines it. Otherwise sent() reports it.
   virtual bool post(const detail::send_args& what, transfer& t) = 0;
-  /// Returns true once the message is sent. The caller must not ask again after that.
+  /// Returns true once the message is sent. The caller must not call it again after that.
   virtual bool sent(transfer& t, const shm::wait_site& site) = 0;
   /// Returns when the message is sent.
   virtual void wait_until_sent(transfer& t, const shm::wait_site& site) = 0;
 
-  // --- Receiving.
+  // --- receiving
   /// The next message that has arrived; null if there is none. The transport owns it until it is
-  /// opened or dropped. `operation` names the caller in errors.
+  /// received or dropped. `operation` names the caller in errors.
   virtual shm::unexpected_message* next(const char* operation) = 0;
   /// Returns when a message may have arrived. May return early.
   virtual void wait_for_next(const shm::wait_site& site) = 0;
-  /// Moves the contents to `into`, which has room for them, and consumes the message. If it returns
-  /// false, opened() reports completion. If it throws, the message stays.
-  virtual bool open(shm::unexpected_message& one, void* into, transfer& t, const char* operation) = 0;
-  virtual bool opened(transfer& t, const shm::wait_site& site) = 0;
+  /// Moves the contents to `into`, which is large enough, and consumes the message. If it returns
+  /// false, contents_received() reports completion. If it throws, the message stays.
+  virtual bool receive_contents(shm::unexpected_message& one, void* into, transfer& t,
+                                const char* operation) = 0;
+  virtual bool contents_received(transfer& t, const shm::wait_site& site) = 0;
   /// Consumes a message without reading it. `received`: its sender stops waiting.
   virtual void drop(shm::unexpected_message& one, bool received) noexcept = 0;
 
-  // --- Shared communicators, on which the program calls MPI too. A message stays in MPI until a
-  // receive of the library gets it, and next() finds nothing.
+  // --- shared communicators, on which the program calls MPI too
+  // A message stays in MPI until a receive of the library gets it, and next() finds nothing.
   virtual bool shared() const noexcept { return false; }
   /// Finds the first message that such a receive would take, if one has arrived.
   virtual bool peek(int, int, detail::envelope&, const char*) { return false; }
   /// Takes the message that peek() has found; null if another receiver took it.
   virtual shm::unexpected_message* fetch(const detail::envelope&, const char*) { return nullptr; }
 
-  // --- Receives that the engine of a shared communicator posts itself. Receives of the library and
-  // of the program then match in the order in which they were begun.
-  /// Whether the engine has taken the receive over. If so, only the engine matches it. Its buffer
+  // --- receives that the engine of a shared communicator posts itself
+  // Receives of the library and of the program then match in the order in which they were begun.
+  /// Whether the engine posts the receive itself. If so, only the engine matches it. Its buffer
   /// and length are known.
-  virtual bool take_over(const detail::recv_args&, transfer&) { return false; }
-  /// Whether a receive that was taken over is complete, and its message. If the message is longer
+  virtual bool try_irecv(const detail::recv_args&, transfer&) { return false; }
+  /// Whether a receive of try_irecv() is complete, and its message. If the message is longer
   /// than the buffer, none of it is used.
-  virtual bool came(transfer&, detail::envelope&, const shm::wait_site&) { return false; }
-  /// Cancels a receive that was taken over.
-  virtual void withdraw(transfer&) noexcept {}
+  virtual bool irecv_done(transfer&, detail::envelope&, const shm::wait_site&) { return false; }
+  /// Cancels a receive of try_irecv().
+  virtual void cancel_irecv(transfer&) noexcept {}
 };
 
 }  // namespace tutti

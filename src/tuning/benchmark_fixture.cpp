@@ -18,10 +18,10 @@ outcome start(const engine_entry& engine, int ranks, int argc, char** argv, cons
 }
 
 benchmark_fixture::benchmark_fixture(endpoint& ep, std::shared_ptr<const document> trees)
-    : ep_(ep), trees_(std::move(trees)), everybody_(group::range(0, 1, ep.size(), ep.rank())) {
-  auto where = ep.open(everybody_, 1, nullptr);
-  job_ = where.get();
-  control_ = detail::make_over(state({trees_, {}}), std::move(where));
+    : ep_(ep), trees_(std::move(trees)), all_ranks_(group::range(0, 1, ep.size(), ep.rank())) {
+  auto job = ep.open(all_ranks_, 1, nullptr);
+  job_ = job.get();
+  control_ = detail::make_over(state({trees_, {}}), std::move(job));
 }
 
 std::shared_ptr<detail::rank_state> benchmark_fixture::state(selection by) const {
@@ -61,7 +61,7 @@ detail::communicator_handle benchmark_fixture::communicator(collective what, con
     shape.graph = true;
     shape.sources = shape.destinations = neighbours(rank(), size());
   }
-  return detail::make_over(s, ep_.open(everybody_, next_id_++, job_), std::move(shape));
+  return detail::make_over(s, ep_.open(all_ranks_, next_id_++, job_), std::move(shape));
 }
 
 }  // namespace tutti::tuning

@@ -45,7 +45,7 @@ class benchmark_fixture {
 
   endpoint& ep_;
   std::shared_ptr<const document> trees_;
-  group everybody_;
+  group all_ranks_;
   context* job_ = nullptr;  // owned by control_
   detail::communicator_handle control_;
   std::uint64_t next_id_ = 2;

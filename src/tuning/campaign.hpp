@@ -31,8 +31,8 @@ struct campaign_options {
   int repeat = 3;        ///< measurements of promising choices; others are measured once
   double budget_ms = 4;  ///< for one measurement
   double seconds = 60;   ///< for the whole campaign
-  std::size_t largest_total = std::size_t{8} << 20;  ///< bytes of all blocks together
-  rules keep;
+  std::size_t max_total = std::size_t{8} << 20;  ///< bytes of all blocks together
+  rules grow_rules;
 };
 
 struct campaign_result {
@@ -48,8 +48,8 @@ struct campaign_result {
 /// Reports the current step, and the fraction of the time used, from 0 to 1.
 using progress = std::function<void(const std::string& what, double part)>;
 
-/// Runs on every rank of a job. Only rank 0 calls `said`.
+/// Runs on every rank of a job. Only rank 0 calls `report`.
 campaign_result run_campaign(benchmark_fixture& where, const document& base, const campaign_options& w,
-                             const progress& said);
+                             const progress& report);
 
 }  // namespace tutti::tuning

@@ -35,7 +35,7 @@ std::vector<std::uint32_t> values_of(const algorithm_parameter_range& p, int ran
     default:
       break;
   }
-  std::erase_if(values, [&](std::uint32_t v) { return v == p.default_value || v < p.least || v > p.most; });
+  std::erase_if(values, [&](std::uint32_t v) { return v == p.default_value || v < p.min || v > p.max; });
   return values;
 }
 
@@ -53,7 +53,7 @@ void for_each_choice(const Entry* e, int ranks, std::size_t bytes, bool paramete
     }
 }
 
-bool can_be_said(const leaf& l) { return demands_of(l).beyond.empty(); }
+bool is_expressible(const leaf& l) { return demands_of(l).beyond.empty(); }
 
 }  // namespace
 
@@ -67,7 +67,7 @@ claims claims_of(const choice& c, const agreed_signature& s, std::size_t block) 
   w.count = block;
   w.element_bytes = s.element_size;
   w.blocks = proof::blocks_are::even;
-  const proof::variables given = proof::variables_of(proof::make_plan(w));
+  const proof::variables given = proof::variables_of(proof::make_abstract_call(w));
   return {proof::evaluate_claim(c.pure->rounds, given).value,
           proof::evaluate_claim(c.pure->bytes, given).value};
 }
@@ -107,7 +107,7 @@ std::vector<candidate> pure_candidates(const selection_context& s, std::size_t b
     leaf l;
     l.what = leaf::kind::algorithm;
     l.chosen = c;
-    if (!permits(l, s) || !can_be_said(l)) return;
+    if (!permits(l, s) || !is_expressible(l)) return;
     all.push_back({l, label(l), predicted(claims_of(c, s.call, block), v)});
   };
   for (const pure_algorithm* a : catalogue())
@@ -122,7 +122,7 @@ std::vector<candidate> composed_candidates(const selection_context& s, std::size
     leaf l;
     l.what = leaf::kind::composed;
     l.composed = c;
-    if (permits(l, s) && can_be_said(l)) all.push_back({l, label(l), 0});
+    if (permits(l, s) && is_expressible(l)) all.push_back({l, label(l), 0});
   };
   for (const composed_algorithm* a : composition_catalogue())
     if (a->what == s.call.what)
@@ -134,9 +134,9 @@ void prune(std::vector<candidate>& all, double factor, const leaf& always) {
   double best = std::numeric_limits<double>::infinity();
   for (const candidate& c : all)
     if (c.use.what == leaf::kind::algorithm) best = std::min(best, c.predicted);
-  const std::string kept = label(always);
+  const std::string always_name = label(always);
   std::erase_if(all, [&](const candidate& c) {
-    return c.use.what == leaf::kind::algorithm && c.predicted > factor * best && c.name != kept;
+    return c.use.what == leaf::kind::algorithm && c.predicted > factor * best && c.name != always_name;
   });
 }
 

@@ -41,7 +41,7 @@ quantity size_of(collective what) noexcept {
 struct point {
   selection_context where;
   std::uint64_t bytes;
-  leaf now;
+  leaf current;
   std::vector<const cell*> cells;
 };
 // A possible choice for a point, and its time.
@@ -73,19 +73,19 @@ class region_grower {
          {condition_bits{0}, many, even, even | many, pow2 | even, pow2 | even | many}) {
       // A power of two implies an even number, except for one rank. `even` is tested only if it is
       // needed.
-      const condition_bits asked = extra & (extra & pow2 && !(needed & even) ? ~even : ~condition_bits{0});
-      if ((asked & ~needed) != 0) continue;
+      const condition_bits tested = extra & (extra & pow2 && !(needed & even) ? ~even : ~condition_bits{0});
+      if ((tested & ~needed) != 0) continue;
       tree_region r;
-      r.then = node(asked);
-      if (found.empty() ? same(r.then, base_) : (last & ~asked) == 0 && same(r.then, found.back().then))
+      r.then = node(tested);
+      if (found.empty() ? same(r.then, base_) : (last & ~tested) == 0 && same(r.then, found.back().then))
         continue;
       r.when = context_;
-      r.when.mask |= asked;
-      r.when.values |= asked;
+      r.when.mask |= tested;
+      r.when.values |= tested;
       add_demands(r.then, r.when);
       simplify(r.when);
       found.push_back(std::move(r));
-      last = asked;
+      last = tested;
     }
     std::reverse(found.begin(), found.end());
     const collective what = points_[0].where.call.what;
@@ -102,8 +102,7 @@ class region_grower {
     const literals fixed = fixed_conditions(points_[0].where.call.what);
     when.mask &= ~fixed.mask;
     when.values &= when.mask;
-    const condition_bits natively = bit(condition::native);
-    if (when.values & natively) drop(condition::inter);  // implied
+    if (when.values & bit(condition::native)) drop(condition::inter);  // implied
   }
 
   bool allowed(const leaf& l, const selection_context& s, condition_bits extra) const {
@@ -118,19 +117,19 @@ class region_grower {
       l.what = leaf::kind::pure;
       return l;
     }();
-    if (!rules_.beat_native) return p.now;
-    return half_ == tree_half::composition ? null : p.where.native ? native : p.now;
+    if (!rules_.beat_native) return p.current;
+    return half_ == tree_half::composition ? null : p.where.native ? native : p.current;
   }
 
-  // Combines the timings of a choice over all cells of a point. `there` is false if a cell lacks a
-  // measurement.
-  timing merged(const point& p, const leaf& l, bool& there) const {
+  // Combines the timings of a choice over all cells of a point. `complete` is false if a cell lacks
+  // a measurement.
+  timing merged(const point& p, const leaf& l, bool& complete) const {
     timing all{l, 0, 0};
-    there = true;
+    complete = true;
     for (const cell* c : p.cells) {
       const timing* t = find(timings(*c, half_), l);
       if (t == nullptr) {
-        there = false;
+        complete = false;
         return all;
       }
       all.us += std::log(std::max(t->us, 1e-9));
@@ -142,30 +141,30 @@ class region_grower {
   // Returns whether the choice beats the baseline in at least one cell, loses in none, and has a
   // mean gain above rules_.gain.
   bool wins(const point& p, const leaf& l, const leaf& base) const {
-    bool once = false;
+    bool any_win = false;
     for (const cell* c : p.cells) {
       const timing *one = find(timings(*c, half_), l), *other = find(timings(*c, half_), base);
       if (one == nullptr || other == nullptr || beats(*other, *one, rules_)) return false;
-      once = once || beats(*one, *other, rules_);
+      any_win = any_win || beats(*one, *other, rules_);
     }
-    bool there = false;
-    return once && merged(p, l, there).us * (1 + rules_.gain) < merged(p, base, there).us;
+    bool complete = false;
+    return any_win && merged(p, l, complete).us * (1 + rules_.gain) < merged(p, base, complete).us;
   }
 
   // The fastest choice and those that are equal to it within the noise, if they beat the baseline;
   // otherwise the baseline.
   std::vector<option> options(const point& p, condition_bits extra) const {
     const leaf& base = baseline(p);
-    bool there = false;
-    const timing normal = merged(p, base, there);
-    if (!there) return {{p.now, 1}};
+    bool complete = false;
+    const timing base_timing = merged(p, base, complete);
+    if (!complete) return {{p.current, 1}};
     std::vector<timing> champions;
     for (const timing& t : timings(*p.cells[0], half_)) {
       if (same(t.use, base) || !allowed(t.use, p.where, extra) || !wins(p, t.use, base)) continue;
-      const timing all = merged(p, t.use, there);
-      if (there) champions.push_back(all);
+      const timing all = merged(p, t.use, complete);
+      if (complete) champions.push_back(all);
     }
-    if (champions.empty()) return {{base, normal.us}};
+    if (champions.empty()) return {{base, base_timing.us}};
     const timing best = *std::min_element(champions.begin(), champions.end(),
                                           [](const timing& a, const timing& b) { return a.us < b.us; });
     std::vector<option> all;
@@ -179,40 +178,40 @@ class region_grower {
   // agree with the previous number of ranks, to be fast.
   std::vector<leaf> choose(const std::vector<const point*>& sizes, condition_bits extra,
                            const std::map<std::uint64_t, leaf>& before) const {
-    struct way {
+    struct path {
       double cost;
       std::size_t from;
     };
     std::vector<std::vector<option>> all;
-    std::vector<std::vector<way>> ways;
+    std::vector<std::vector<path>> paths;
     for (const point* p : sizes) {
       all.push_back(options(*p, extra));
       double best = std::numeric_limits<double>::infinity();
       for (const option& o : all.back()) best = std::min(best, o.us);
-      std::vector<way> here;
+      std::vector<path> here;
       const auto other = before.find(p->bytes);
       for (const option& o : all.back()) {
-        double own = std::log(o.us / best);
-        if (!same(o.use, p->now)) own += 100;
-        if (other != before.end() && !same(other->second, o.use)) own += 10;
-        way w{own, 0};
-        if (!ways.empty()) {
+        double step_cost = std::log(o.us / best);
+        if (!same(o.use, p->current)) step_cost += 100;
+        if (other != before.end() && !same(other->second, o.use)) step_cost += 10;
+        path w{step_cost, 0};
+        if (!paths.empty()) {
           w.cost = std::numeric_limits<double>::infinity();
-          for (std::size_t i = 0; i < ways.back().size(); ++i) {
+          for (std::size_t i = 0; i < paths.back().size(); ++i) {
             const double cost =
-                ways.back()[i].cost + own + (same(all[all.size() - 2][i].use, o.use) ? 0 : 1000);
+                paths.back()[i].cost + step_cost + (same(all[all.size() - 2][i].use, o.use) ? 0 : 1000);
             if (cost < w.cost) w = {cost, i};
           }
         }
         here.push_back(w);
       }
-      ways.push_back(std::move(here));
+      paths.push_back(std::move(here));
     }
     std::vector<leaf> chosen(sizes.size());
     std::size_t at = 0;
-    for (std::size_t i = 1; i < ways.back().size(); ++i)
-      if (ways.back()[i].cost < ways.back()[at].cost) at = i;
-    for (std::size_t i = sizes.size(); i-- > 0; at = ways[i][at].from) chosen[i] = all[i][at].use;
+    for (std::size_t i = 1; i < paths.back().size(); ++i)
+      if (paths.back()[i].cost < paths.back()[at].cost) at = i;
+    for (std::size_t i = sizes.size(); i-- > 0; at = paths[i][at].from) chosen[i] = all[i][at].use;
     return chosen;
   }
 
@@ -223,37 +222,37 @@ class region_grower {
     if (by_ranks.empty()) return base_;
     std::vector<tree_step> steps;
     std::map<std::uint64_t, leaf> before;
-    std::uint64_t least = static_cast<std::uint64_t>(by_ranks.begin()->first) / 2 + 1;
+    std::uint64_t lower_bound = static_cast<std::uint64_t>(by_ranks.begin()->first) / 2 + 1;
     intervals all;
     interval& ranks = all[static_cast<std::size_t>(quantity::ranks)];
-    if (least > 1) {
-      ranks = {1, least - 1};
-      steps.push_back({least - 1, restricted(base_, all), {}});
+    if (lower_bound > 1) {
+      ranks = {1, lower_bound - 1};
+      steps.push_back({lower_bound - 1, restricted(base_, all), {}});
     }
     for (auto& [p, sizes] : by_ranks) {
       std::sort(sizes.begin(), sizes.end(), [](auto* a, auto* b) { return a->bytes < b->bytes; });
       const std::vector<leaf> chosen = choose(sizes, extra, before);
-      ranks = {least, static_cast<std::uint64_t>(p)};
-      steps.push_back({ranks.most, by_bytes(sizes, chosen, all), {}});
+      ranks = {lower_bound, static_cast<std::uint64_t>(p)};
+      steps.push_back({ranks.max, by_bytes(sizes, chosen, all), {}});
       before.clear();
       for (std::size_t i = 0; i < sizes.size(); ++i) before[sizes[i]->bytes] = chosen[i];
-      least = ranks.most + 1;
+      lower_bound = ranks.max + 1;
     }
-    ranks = {least, tree_step::open};
+    ranks = {lower_bound, tree_step::open};
     steps.push_back({tree_step::open, restricted(base_, all), {}});
     return joined(quantity::ranks, std::move(steps));
   }
 
   tree_node by_bytes(const std::vector<const point*>& sizes, const std::vector<leaf>& chosen,
                      intervals within) const {
-    const auto kept = [&](std::size_t i) { return same(chosen[i], sizes[i]->now); };
+    const auto is_unchanged = [&](std::size_t i) { return same(chosen[i], sizes[i]->current); };
     const auto as_leaf = [](const leaf& l) {
       tree_node n;
       n.use = l;
       n.use.from = {};
       return n;
     };
-    if (sizes[0]->bytes == 0) return kept(0) ? restricted(base_, within) : as_leaf(chosen[0]);
+    if (sizes[0]->bytes == 0) return is_unchanged(0) ? restricted(base_, within) : as_leaf(chosen[0]);
     const quantity size = size_of(points_[0].where.call.what);
     interval& bytes = within[static_cast<std::size_t>(size)];
     std::vector<tree_step> steps;
@@ -267,10 +266,10 @@ class region_grower {
         const double mean = std::sqrt(static_cast<double>(here) * static_cast<double>(next));
         upper_bound = std::clamp(std::bit_floor(static_cast<std::uint64_t>(mean)), here, next - 1);
       }
-      bytes = {bytes.most + 1, upper_bound};
-      steps.push_back({upper_bound, kept(i) ? restricted(base_, within) : as_leaf(chosen[i]), {}});
+      bytes = {bytes.max + 1, upper_bound};
+      steps.push_back({upper_bound, is_unchanged(i) ? restricted(base_, within) : as_leaf(chosen[i]), {}});
     }
-    bytes = {bytes.most + 1, tree_step::open};
+    bytes = {bytes.max + 1, tree_step::open};
     steps.push_back({tree_step::open, restricted(base_, within), {}});
     return joined(size, std::move(steps));
   }

@@ -45,7 +45,7 @@ std::vector<std::string> guidelines() {
   return all;
 }
 
-std::vector<collective> in_guidelines() {
+std::vector<collective> guideline_collectives() {
   std::vector<collective> all{barrier};
   const auto add = [&](collective c) {
     if (std::find(all.begin(), all.end(), c) == all.end()) all.push_back(c);
@@ -75,12 +75,12 @@ std::vector<violation> violated(std::span<const figure> all, double floor) {
     }
   for (const figure& barrier_figure : all) {
     if (barrier_figure.what != barrier) continue;
-    const figure* least = nullptr;
+    const figure* smallest = nullptr;
     for (const figure& f : all)
-      if (f.what == allreduce && (least == nullptr || f.bytes < least->bytes)) least = &f;
-    if (least != nullptr)
-      compare("barrier <= allreduce(n)", least->bytes, barrier_figure.us, least->us,
-              std::max(barrier_figure.spread, least->spread));
+      if (f.what == allreduce && (smallest == nullptr || f.bytes < smallest->bytes)) smallest = &f;
+    if (smallest != nullptr)
+      compare("barrier <= allreduce(n)", smallest->bytes, barrier_figure.us, smallest->us,
+              std::max(barrier_figure.spread, smallest->spread));
   }
   for (const figure& f : all) {
     const figure* next = nullptr;  // the next larger size

@@ -34,7 +34,7 @@ struct violation {
 std::vector<std::string> guidelines();
 
 /// The collectives that the guidelines mention.
-std::vector<collective> in_guidelines();
+std::vector<collective> guideline_collectives();
 
 /// The rules that are violated by more than the noise of the compared figures, which is at least
 /// `floor`. A rule is skipped if one of its figures was not measured.

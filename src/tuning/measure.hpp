@@ -37,7 +37,7 @@ concept hooks = requires(Hooks& h, std::size_t round) {
 
 // Makes the compiler assume that the value is used.
 template <class Value>
-inline void keep(const Value& value) {
+inline void do_not_optimize(const Value& value) {
   asm volatile("" : : "g"(value) : "memory");
 }
 
@@ -76,8 +76,8 @@ measurement take_samples(double budget, double cost, Sample&& sample, Together&&
   const std::size_t groups = affordable >= 3 * groups_wanted ? groups_wanted : 1;
   // A median needs a few samples even if they exceed the budget, unless each takes many times as
   // long.
-  const std::size_t least = cost > 10 * budget ? 1 : cost > 3 * budget ? 3 : 5;
-  const std::size_t each = std::clamp<std::size_t>(affordable / groups, least, 333);
+  const std::size_t min_samples = cost > 10 * budget ? 1 : cost > 3 * budget ? 3 : 5;
+  const std::size_t each = std::clamp<std::size_t>(affordable / groups, min_samples, 333);
 
   std::vector<double> all;
   all.reserve(groups * each);
@@ -137,7 +137,7 @@ measurement measure(World& w, mode how, double budget_ms, Operation&& operation,
   };
   const auto timed = [&] {  // a complete sample, on the slowest rank
     const auto start = clock::now();
-    keep(together(sample()));
+    do_not_optimize(together(sample()));
     return w.max(seconds(clock::now() - start).count());
   };
 

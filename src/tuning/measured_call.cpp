@@ -32,8 +32,8 @@ std::vector<int> neighbours(int rank, int ranks) {
   return near;
 }
 
-job::job(collective what, std::size_t bytes, int rank, int ranks, bool in_place)
-    : rank_(rank), ranks_(ranks), near_(neighbours(rank, ranks)) {
+measured_call::measured_call(collective what, std::size_t bytes, int rank, int ranks, bool in_place)
+    : rank_(rank), ranks_(ranks), neighbours_(neighbours(rank, ranks)) {
   n_ = std::max<std::size_t>(1, bytes / sizeof(double));
   block_ = std::max<std::size_t>(1, n_ / (is_neighborly(what) ? 2 : static_cast<std::size_t>(ranks)));
   call_.what = what;
@@ -41,26 +41,26 @@ job::job(collective what, std::size_t bytes, int rank, int ranks, bool in_place)
   call_.in_place = in_place;
   if (combines(what))
     call_.op = {compute::kernel(builtin_op::sum, element_kind::f64), nullptr, builtin_op::sum, true, {}};
-  lay_out();
-  place();
+  set_counts();
+  set_buffers();
 }
 
-std::size_t job::uneven(int from, int to) const {
+std::size_t measured_call::uneven_count(int from, int to) const {
   // the counts of a pair of ranks must be equal
   if (call_.in_place && from > to) std::swap(from, to);
   return (block_ * static_cast<std::size_t>(2 + (from + 3 * to) % 5) + 3) / 4;
 }
 
 // The offset of a rank's block if all uneven blocks form one vector.
-std::size_t job::before(int rank) const {
+std::size_t measured_call::offset_of(int rank) const {
   std::size_t sum = 0;
-  for (int r = 0; r < rank; ++r) sum += uneven(r, 0);
+  for (int r = 0; r < rank; ++r) sum += uneven_count(r, 0);
   return sum;
 }
 
 // Computes the sizes of input and output: `sent_`, `received_`, the counts and the call's own
 // count.
-void job::lay_out() {
+void measured_call::set_counts() {
   const bool root = rank_ == 0;
   const std::size_t all = block_ * static_cast<std::size_t>(ranks_);
   call_.count = block_;
@@ -90,7 +90,7 @@ void job::lay_out() {
     case collective::allgather:
       sent_ = block_;
       received_ = all;
-      own_at_ = static_cast<std::size_t>(rank_) * block_;
+      local_offset_ = static_cast<std::size_t>(rank_) * block_;
       return;
     case collective::alltoall:
       sent_ = received_ = all;
@@ -101,38 +101,38 @@ void job::lay_out() {
       return;
     case collective::gatherv:
     case collective::allgatherv:
-      call_.count = sent_ = uneven(rank_, 0);
-      own_at_ = before(rank_);
+      call_.count = sent_ = uneven_count(rank_, 0);
+      local_offset_ = offset_of(rank_);
       if (call_.what == collective::gatherv && !root) return;
-      for (int r = 0; r < ranks_; ++r) out_counts_.push_back(uneven(r, 0));
+      for (int r = 0; r < ranks_; ++r) out_counts_.push_back(uneven_count(r, 0));
       received_ = total(out_counts_);
       break;
     case collective::scatterv:
-      call_.count = received_ = uneven(rank_, 0);
+      call_.count = received_ = uneven_count(rank_, 0);
       if (!root) return;
-      for (int r = 0; r < ranks_; ++r) in_counts_.push_back(uneven(r, 0));
+      for (int r = 0; r < ranks_; ++r) in_counts_.push_back(uneven_count(r, 0));
       sent_ = total(in_counts_);
       break;
     case collective::reduce_scatter:
-      for (int r = 0; r < ranks_; ++r) out_counts_.push_back(uneven(r, 0));
+      for (int r = 0; r < ranks_; ++r) out_counts_.push_back(uneven_count(r, 0));
       sent_ = total(out_counts_);
-      received_ = uneven(rank_, 0);
+      received_ = uneven_count(rank_, 0);
       break;
     case collective::alltoallv:
     case collective::alltoallw:
-      for (int r = 0; r < ranks_; ++r) in_counts_.push_back(uneven(rank_, r));
-      for (int r = 0; r < ranks_; ++r) out_counts_.push_back(uneven(r, rank_));
+      for (int r = 0; r < ranks_; ++r) in_counts_.push_back(uneven_count(rank_, r));
+      for (int r = 0; r < ranks_; ++r) out_counts_.push_back(uneven_count(r, rank_));
       sent_ = total(in_counts_);
       received_ = total(out_counts_);
       break;
     case collective::neighbor_allgatherv:
-      call_.count = sent_ = uneven(rank_, 0);
-      for (const int r : near_) out_counts_.push_back(uneven(r, 0));
+      call_.count = sent_ = uneven_count(rank_, 0);
+      for (const int r : neighbours_) out_counts_.push_back(uneven_count(r, 0));
       received_ = total(out_counts_);
       break;
     case collective::neighbor_alltoallv:
-      for (const int r : near_) in_counts_.push_back(uneven(rank_, r));
-      for (const int r : near_) out_counts_.push_back(uneven(r, rank_));
+      for (const int r : neighbours_) in_counts_.push_back(uneven_count(rank_, r));
+      for (const int r : neighbours_) out_counts_.push_back(uneven_count(r, rank_));
       sent_ = total(in_counts_);
       received_ = total(out_counts_);
       break;
@@ -146,14 +146,14 @@ void job::lay_out() {
   if (!out_counts_.empty()) call_.out_counts = {out_counts_.data(), out_counts_.size()};
 }
 
-void job::place() {
+void measured_call::set_buffers() {
   // In place, the operand lies in the output buffer. So does the vector of a bcast, on every rank.
   const bool one = call_.in_place || call_.what == collective::bcast;
-  const std::size_t end = one ? std::max(received_, own_at_ + sent_) : received_;
+  const std::size_t end = one ? std::max(received_, local_offset_ + sent_) : received_;
   // never empty: even an unused buffer has an address
   out_.assign(std::max<std::size_t>(1, end), 0.0);
   in_.assign(one ? 1 : std::max<std::size_t>(1, sent_), 0.0);
-  touched_ = std::span(one ? out_ : in_).subspan(call_.in_place ? own_at_ : 0, sent_);
+  touched_ = std::span(one ? out_ : in_).subspan(call_.in_place ? local_offset_ : 0, sent_);
   read_ = std::span(out_).first(received_);
   call_.output = out_.data();
   call_.input = call_.what == collective::bcast ? call_.output : in_.data();
@@ -162,7 +162,7 @@ void job::place() {
 }
 
 template <class Visit>
-void job::each_result(const Visit& f) const {
+void measured_call::each_result(const Visit& f) const {
   const auto block_of = [&](std::size_t& at, int from, std::size_t first, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) f(at++, value(from, first + i));
   };
@@ -175,7 +175,7 @@ void job::each_result(const Visit& f) const {
       return block_of(at, 0, call_.what == collective::bcast ? 0 : static_cast<std::size_t>(rank_) * block_,
                       received_);
     case collective::scatterv:
-      return block_of(at, 0, before(rank_), received_);
+      return block_of(at, 0, offset_of(rank_), received_);
     case collective::reduce:
     case collective::allreduce:
       for (; at < received_; ++at) f(at, sum(ranks_, at));
@@ -188,8 +188,8 @@ void job::each_result(const Visit& f) const {
       return;
     case collective::reduce_scatter_block:
     case collective::reduce_scatter: {
-      const std::size_t first =
-          call_.what == collective::reduce_scatter ? before(rank_) : static_cast<std::size_t>(rank_) * block_;
+      const bool uneven = call_.what == collective::reduce_scatter;
+      const std::size_t first = uneven ? offset_of(rank_) : static_cast<std::size_t>(rank_) * block_;
       for (; at < received_; ++at) f(at, sum(ranks_, first + at));
       return;
     }
@@ -199,10 +199,10 @@ void job::each_result(const Visit& f) const {
       return;
     case collective::gatherv:
     case collective::allgatherv:
-      for (int r = 0; r < ranks_ && at < received_; ++r) block_of(at, r, 0, uneven(r, 0));
+      for (int r = 0; r < ranks_ && at < received_; ++r) block_of(at, r, 0, uneven_count(r, 0));
       return;
     case collective::neighbor_allgatherv:
-      for (const int r : near_) block_of(at, r, 0, uneven(r, 0));
+      for (const int r : neighbours_) block_of(at, r, 0, uneven_count(r, 0));
       return;
     case collective::alltoall:
       for (int r = 0; r < ranks_; ++r) block_of(at, r, static_cast<std::size_t>(rank_) * block_, block_);
@@ -211,42 +211,42 @@ void job::each_result(const Visit& f) const {
     case collective::alltoallw:
       for (int r = 0; r < ranks_; ++r) {
         std::size_t first = 0;
-        for (int to = 0; to < rank_; ++to) first += uneven(r, to);
-        block_of(at, r, first, uneven(r, rank_));
+        for (int to = 0; to < rank_; ++to) first += uneven_count(r, to);
+        block_of(at, r, first, uneven_count(r, rank_));
       }
       return;
     case collective::neighbor_alltoallv:
-      for (const int r : near_) {
+      for (const int r : neighbours_) {
         std::size_t first = 0;
         for (const int to : neighbours(r, ranks_)) {
           if (to == rank_) break;
-          first += uneven(r, to);
+          first += uneven_count(r, to);
         }
-        block_of(at, r, first, uneven(r, rank_));
+        block_of(at, r, first, uneven_count(r, rank_));
       }
       return;
   }
 }
 
-void job::prepare() {
+void measured_call::prepare() {
   std::fill(out_.begin(), out_.end(), -1.0);
   for (std::size_t i = 0; i < touched_.size(); ++i) touched_[i] = value(rank_, i);
 }
 
-bool job::correct() const {
-  bool right = true;
-  each_result([&](std::size_t at, double v) { right = right && read_[at] == v; });
-  return right;
+bool measured_call::correct() const {
+  bool all_equal = true;
+  each_result([&](std::size_t at, double v) { all_equal = all_equal && read_[at] == v; });
+  return all_equal;
 }
 
-void job::read() const {
+void measured_call::read() const {
   double sum = 0;
   for (std::size_t i = 0; i < read_.size(); i += line) sum += read_[i];
-  keep(sum);
+  do_not_optimize(sum);
 }
 
-void job::read(std::size_t round) const {
-  if (!read_.empty()) keep(read_[round * line & read_mask_]);
+void measured_call::read(std::size_t round) const {
+  if (!read_.empty()) do_not_optimize(read_[round * line & read_mask_]);
 }
 
 }  // namespace tutti::tuning

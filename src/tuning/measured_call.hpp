@@ -20,11 +20,11 @@ namespace tutti::tuning {
 /// The ranks before and after, without duplicates.
 std::vector<int> neighbours(int rank, int ranks);
 
-class job {
+class measured_call {
  public:
-  job(collective what, std::size_t bytes, int rank, int ranks, bool in_place);
-  job(const job&) = delete;  // the call refers to it
-  job& operator=(const job&) = delete;
+  measured_call(collective what, std::size_t bytes, int rank, int ranks, bool in_place);
+  measured_call(const measured_call&) = delete;  // the call refers to it
+  measured_call& operator=(const measured_call&) = delete;
 
   [[nodiscard]] const tutti::call& call() const { return call_; }
 
@@ -44,19 +44,19 @@ class job {
   static constexpr std::size_t line = 64 / sizeof(double);
 
  private:
-  void lay_out();
-  void place();
+  void set_counts();
+  void set_buffers();
   template <class Visit>
   void each_result(const Visit& f) const;  // calls f(at, value) with the value required in `read_`
-  [[nodiscard]] std::size_t uneven(int from, int to) const;
-  [[nodiscard]] std::size_t before(int rank) const;
+  [[nodiscard]] std::size_t uneven_count(int from, int to) const;
+  [[nodiscard]] std::size_t offset_of(int rank) const;
 
   int rank_, ranks_;
   std::size_t n_ = 0, block_ = 0;  // elements
   tutti::call call_;
-  std::vector<int> near_;
+  std::vector<int> neighbours_;
   std::vector<std::size_t> in_counts_, out_counts_;
-  std::size_t sent_ = 0, received_ = 0, own_at_ = 0;
+  std::size_t sent_ = 0, received_ = 0, local_offset_ = 0;
   std::vector<double> in_, out_;
   std::span<double> touched_, read_;
   std::size_t touched_mask_ = 0, read_mask_ = 0;

@@ -25,30 +25,30 @@ tree_node restricted(const tree_node& n, intervals within) {
   if (n.is_leaf()) return n;
   interval& here = within[static_cast<std::size_t>(n.by)];
   const interval all = here;
-  std::vector<tree_step> kept;
-  std::uint64_t from = 0;
+  std::vector<tree_step> steps;
+  std::uint64_t lower_bound = 0;
   for (const tree_step& s : n.steps) {
-    here = {std::max(all.least, from), std::min(all.most, s.upper_bound)};
-    if (here.least <= here.most) kept.push_back({s.upper_bound, restricted(s.then, within), s.from});
+    here = {std::max(all.min, lower_bound), std::min(all.max, s.upper_bound)};
+    if (here.min <= here.max) steps.push_back({s.upper_bound, restricted(s.then, within), s.from});
     if (s.upper_bound == tree_step::open) break;
-    from = s.upper_bound + 1;
+    lower_bound = s.upper_bound + 1;
   }
-  return joined(n.by, std::move(kept));
+  return joined(n.by, std::move(steps));
 }
 
 tree_node reachable(const tree_node& n, collective what, const literals& when, value_ranges within) {
   if (n.is_leaf()) return n;
   const auto q = static_cast<std::size_t>(n.by);
-  const value_range whole = within[q];
-  std::vector<tree_step> kept;
-  std::uint64_t least = 0;
+  const value_range all = within[q];
+  std::vector<tree_step> steps;
+  std::uint64_t lower_bound = 0;
   for (const tree_step& s : n.steps) {
-    within[q] = {std::max(whole.least, least), std::min(whole.most, s.upper_bound)};
+    within[q] = {std::max(all.min, lower_bound), std::min(all.max, s.upper_bound)};
     if (possible(what, when, within))
-      kept.push_back({s.upper_bound, reachable(s.then, what, when, within), s.from});
-    if (s.upper_bound != tree_step::open) least = s.upper_bound + 1;
+      steps.push_back({s.upper_bound, reachable(s.then, what, when, within), s.from});
+    if (s.upper_bound != tree_step::open) lower_bound = s.upper_bound + 1;
   }
-  return kept.empty() ? n : joined(n.by, std::move(kept));
+  return steps.empty() ? n : joined(n.by, std::move(steps));
 }
 
 tree_node joined(quantity by, std::vector<tree_step> steps) {

@@ -14,9 +14,9 @@ namespace tutti::tuning {
 bool same(const leaf& a, const leaf& b) noexcept;
 bool same(const tree_node& a, const tree_node& b) noexcept;
 
-/// The values from `least` to `most` of each quantity.
+/// The values from `min` to `max` of each quantity.
 struct interval {
-  std::uint64_t least = 0, most = tree_step::open;
+  std::uint64_t min = 0, max = tree_step::open;
 };
 using intervals = std::array<interval, quantity_count>;
 

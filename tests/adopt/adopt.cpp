@@ -41,7 +41,7 @@ void use(tutti::communicator& comm, MPI_Comm same) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const tests::beginning start(argc, argv);
+  const tests::program_start start(argc, argv);
   tests::place at{0, tutti::find_launcher().ranks, tutti::find_launcher().module};
   int status = 0;
   try {
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
     MPI_Comm_free(&half);
     MPI_Comm_free(&copy);
   } catch (const std::exception& e) {
-    tests::say_failed(start, at, e);
+    tests::print_failure(start, at, e);
     status = 1;
   }
   int begun = 0;

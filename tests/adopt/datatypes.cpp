@@ -263,7 +263,7 @@ void in_calls(communicator& world) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const tests::beginning start(argc, argv);
+  const tests::program_start start(argc, argv);
   tests::place at{0, tutti::find_launcher().ranks, tutti::find_launcher().module};
   int status = 0;
   MPI_Init(&argc, &argv);
@@ -274,7 +274,7 @@ int main(int argc, char** argv) {
     in_calls(world);
     random_datatypes(tests::wanted_seed().value_or(1000 * static_cast<std::uint64_t>(world.rank() + 1)));
   } catch (const std::exception& e) {
-    tests::say_failed(start, at, e);
+    tests::print_failure(start, at, e);
     status = 1;
   }
   if (status != 0) MPI_Abort(MPI_COMM_WORLD, 1);

@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 using namespace tests;
 
-ending bench(const std::string& arguments) { return shell("'" TUTTI_BENCH_PRELOAD "' " + arguments); }
+command_result bench(const std::string& arguments) { return shell("'" TUTTI_BENCH_PRELOAD "' " + arguments); }
 
 // TUTTI_PRELOAD_MPIS: the MPIs with a preload library, separated by blanks.
 std::set<std::string> mpis() {
@@ -39,10 +39,10 @@ class preload_bench : public testing::Test {
       "' ";
 };
 
-TEST_F(preload_bench, measures_all_and_says_what_ran) {
-  const ending e =
-      shell("'" TUTTI_BENCH_PRELOAD "' " + few_ + "--json 2> '" + files_.path("told") + "'; exit $?");
-  ASSERT_EQ(e.status, 0) << e.text << contents(files_.path("told"));
+TEST_F(preload_bench, measures_all_and_reports_what_ran) {
+  const command_result e =
+      shell("'" TUTTI_BENCH_PRELOAD "' " + few_ + "--json 2> '" + files_.path("messages") + "'; exit $?");
+  ASSERT_EQ(e.status, 0) << e.text << contents(files_.path("messages"));
   const json all = json::parse(e.text);
   EXPECT_EQ(all["schema"], "tutti/bench-preload/1");
   EXPECT_EQ(all["ranks"], 2);
@@ -67,7 +67,7 @@ TEST_F(preload_bench, measures_all_and_says_what_ran) {
 }
 
 TEST_F(preload_bench, prints_a_table_for_each) {
-  const ending e = bench(few_);
+  const command_result e = bench(few_);
   EXPECT_EQ(e.status, 0) << e.text;
   for (const std::string& mpi : mpis())
     EXPECT_NE(
@@ -79,7 +79,7 @@ TEST_F(preload_bench, prints_a_table_for_each) {
   EXPECT_EQ(e.text.find('?'), e.text.npos) << e.text;
   EXPECT_EQ(bench("--ranks 0").status, 2);
   EXPECT_EQ(bench("--tree no_such_file").status, 2);
-  const ending wrong =
+  const command_result wrong =
       bench("--quick --collectives barrier --sizes 8 --tree '" + files_.file("wrong.json", "{}") + "'");
   EXPECT_NE(wrong.text.find("the default trees are used"), wrong.text.npos) << wrong.text;
 }

@@ -6,10 +6,10 @@
 
 void f(tutti::bsp::context& ctx) {
 #ifndef CORRECTED
-  int given = 1;
+  int src = 1;
 #else
-  long given = 1;
+  long src = 1;
 #endif
-  std::vector<long> taken(ctx.nprocs());
-  ctx.gather(given, taken);
+  std::vector<long> dst(ctx.nprocs());
+  ctx.gather(src, dst);
 }

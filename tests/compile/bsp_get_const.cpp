@@ -6,11 +6,11 @@
 
 void f(tutti::bsp::context& ctx) {
   std::vector<int> area(3);
-  auto there = ctx.registered(area);
+  auto slot = ctx.registered(area);
 #ifndef CORRECTED
-  const std::vector<int> taken(3);
+  const std::vector<int> dst(3);
 #else
-  std::vector<int> taken(3);
+  std::vector<int> dst(3);
 #endif
-  ctx.get(0, there, 0, taken);
+  ctx.get(0, slot, 0, dst);
 }

@@ -6,11 +6,11 @@
 
 void f(tutti::bsp::context& ctx) {
   std::vector<int> area(3);
-  auto there = ctx.registered(area);
+  auto slot = ctx.registered(area);
 #ifndef CORRECTED
-  long taken = 0;
+  long dst = 0;
 #else
-  int taken = 0;
+  int dst = 0;
 #endif
-  ctx.get(0, there, 0, taken);
+  ctx.get(0, slot, 0, dst);
 }

@@ -6,11 +6,11 @@
 
 void f(tutti::bsp::context& ctx) {
   bool area[3];
-  auto there = ctx.registered(area);
+  auto slot = ctx.registered(area);
 #ifndef CORRECTED
-  std::vector<bool> given(2);
+  std::vector<bool> src(2);
 #else
-  bool given[2] = {};
+  bool src[2] = {};
 #endif
-  ctx.put(given, 0, there);
+  ctx.put(src, 0, slot);
 }

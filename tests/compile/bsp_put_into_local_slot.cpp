@@ -7,9 +7,9 @@
 void f(tutti::bsp::context& ctx) {
   std::vector<int> area(3);
 #ifndef CORRECTED
-  auto there = ctx.registered_locally(area);
+  auto slot = ctx.registered_locally(area);
 #else
-  auto there = ctx.registered(area);
+  auto slot = ctx.registered(area);
 #endif
-  ctx.put(1, 0, there);
+  ctx.put(1, 0, slot);
 }

@@ -6,10 +6,10 @@
 
 void f(tutti::bsp::context& ctx) {
   std::vector<double> area(3);
-  auto there = ctx.registered(area);
+  auto slot = ctx.registered(area);
 #ifndef CORRECTED
-  ctx.put(1, 0, there);
+  ctx.put(1, 0, slot);
 #else
-  ctx.put(1.0, 0, there);
+  ctx.put(1.0, 0, slot);
 #endif
 }

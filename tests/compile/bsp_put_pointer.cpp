@@ -6,11 +6,11 @@
 
 void f(tutti::bsp::context& ctx) {
   std::vector<int> area(3);
-  auto there = ctx.registered(area);
+  auto slot = ctx.registered(area);
   int* p = area.data();
 #ifndef CORRECTED
-  ctx.put(p, 0, there);
+  ctx.put(p, 0, slot);
 #else
-  ctx.put(std::span(p, 1), 0, there);
+  ctx.put(std::span(p, 1), 0, slot);
 #endif
 }

@@ -8,12 +8,12 @@ void f(tutti::bsp::context& ctx) {
 #ifndef CORRECTED
   std::vector<int> area(3);
 #else
-  std::vector<int> area(3), given(2);
+  std::vector<int> area(3), src(2);
 #endif
-  auto there = ctx.registered(area);
+  auto slot = ctx.registered(area);
 #ifndef CORRECTED
-  ctx.put(std::vector<int>(2), 0, there);
+  ctx.put(std::vector<int>(2), 0, slot);
 #else
-  ctx.put(given, 0, there);
+  ctx.put(src, 0, slot);
 #endif
 }

@@ -12,5 +12,5 @@ void f(tutti::bsp::context& ctx) {
 #else
   std::vector<std::array<char, 8>> area(3);
 #endif
-  auto there = ctx.registered(area);
+  auto slot = ctx.registered(area);
 }

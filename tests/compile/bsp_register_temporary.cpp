@@ -5,10 +5,10 @@
 #include <tutti/bsp.hpp>
 
 #ifndef CORRECTED
-void f(tutti::bsp::context& ctx) { auto there = ctx.registered(std::vector<int>(3)); }
+void f(tutti::bsp::context& ctx) { auto slot = ctx.registered(std::vector<int>(3)); }
 #else
 void f(tutti::bsp::context& ctx) {
   std::vector<int> area(3);
-  auto there = ctx.registered(area);
+  auto slot = ctx.registered(area);
 }
 #endif

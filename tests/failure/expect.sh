@@ -7,19 +7,19 @@ set -u
 text=$1
 shift
 
-said=$(timeout -k 5 60 "$@" 2>&1)
+output=$(timeout -k 5 60 "$@" 2>&1)
 status=$?
-case $said in
+case $output in
   *"core dumped"* | *"Segmentation fault"* | *"signal 11"*) why='it crashed' ;;
   *"$text"*) why='' ;;
-  *) why="it did not say \"$text\"" ;;
+  *) why="it did not print \"$text\"" ;;
 esac
 if [ $status = 0 ]; then why='it ended with 0'; fi
 if [ $status = 124 ] || [ $status = 137 ]; then why='it hung'; fi
 if [ -z "$why" ]; then exit 0; fi
 
 echo "FAILED: $why:"
-echo "$said"
+echo "$output"
 printf 'again:'
 compgen -e | grep -E '^(TUTTI_|FAILURE_)|SAN_OPTIONS$' | while IFS= read -r name; do printf ' %s=%q' "$name" "${!name}"; done
 printf ' %q' "$0" "$text" "$@"

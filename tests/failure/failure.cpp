@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
          std::vector<int> v(10);
          world.allreduce(send_buf(v), op([](int a, int b) { return a + b; }, ops::commutative));
        }},
-      {"throws_in_bulk",
+      {"throws_in_large_allreduces",
        [](communicator& world) {
          std::vector<double> v(1 << 18);
          for (int i = 0; i < 3; ++i) {
@@ -30,17 +30,17 @@ int main(int argc, char** argv) {
            world.allreduce(send_buf(v), op(std::plus<>{}), algorithm("ring"));
          }
        }},
-      {"throws_among_natives",
+      {"throws_in_native_barrier",
        [](communicator& world) {
          if (world.rank() == 1) throw std::runtime_error("planted fault");
          world.barrier();
        }},
-      {"sizes_disagree",
+      {"different_sizes",
        [](communicator& world) {
          std::vector<int> v(world.rank() == 1 ? 20 : 10);
          world.allreduce(send_buf(v), op(std::plus<>{}), algorithm("recursive_doubling"));
        }},
-      {"calls_disagree",  // with TUTTI_CHECK=1
+      {"different_calls",  // with TUTTI_CHECK=1
        [](communicator& world) {
          int x = 0;
          if (world.rank() == 1)
@@ -53,48 +53,50 @@ int main(int argc, char** argv) {
          int x = 0;
          world.bcast(send_recv_buf(x), root(world.size()));
        }},
-      {"starts", [](communicator&) {}},  // the start itself fails
-      {"throws_beside_receives",
+      {"invalid_start", [](communicator&) {}},  // the start itself fails
+      {"throws_during_receives",
        [](communicator& world) {
          if (world.rank() == 1) throw std::runtime_error("planted fault");
          int x = 0;
-         detail::receive(detail::impl_of(world), {.source = rank::any, .into = &x, .most = sizeof x});
+         detail::receive(detail::impl_of(world), {.source = rank::any, .into = &x, .capacity = sizeof x});
        }},
-      {"throws_beside_large_messages",
+      {"throws_during_large_sends",
        [](communicator& world) {
          std::vector<char> out(1 << 20), in(1 << 20);
          detail::send_args l{.destination = 1, .data = out.data(), .bytes = out.size()};
          if (world.rank() == 1) {
-           detail::receive(detail::impl_of(world), {.source = rank::any, .into = in.data(), .most = in.size()});
+           detail::receive(detail::impl_of(world),
+                           {.source = rank::any, .into = in.data(), .capacity = in.size()});
            throw std::runtime_error("planted fault");
          }
          for (;;) detail::send(detail::impl_of(world), l);
        }},
-      {"throws_with_messages_under_way",  // its own messages: the exception destroys their buffers
+      {"throws_with_pending_messages",  // its own messages: the exception destroys their buffers
        [](communicator& world) {
          std::vector<char> out(1 << 20), in(1 << 20);
          const int left = (world.rank() + world.size() - 1) % world.size();
-         auto came = detail::start_receive(detail::impl_of(world),
-                                           {.source = left, .tag = 1, .into = in.data(), .most = in.size()});
-         auto sent = detail::start_send(
-             detail::impl_of(world), {.destination = left, .tag = 2, .data = out.data(), .bytes = out.size()});
+         auto received = detail::start_receive(
+             detail::impl_of(world), {.source = left, .tag = 1, .into = in.data(), .capacity = in.size()});
+         auto sent =
+             detail::start_send(detail::impl_of(world),
+                                {.destination = left, .tag = 2, .data = out.data(), .bytes = out.size()});
          if (world.rank() == 1) throw std::runtime_error("planted fault");
-         came->wait();
+         received->wait();
        }},
-      {"receives_what_nobody_sends",  // with TUTTI_CHECK=1 if only a time limit detects it
+      {"unmatched_receive",  // with TUTTI_CHECK=1 if only a time limit detects it
        [](communicator& world) {
          int x = 0;
          if (world.rank() == 0)
            detail::send(detail::impl_of(world), {.destination = 1, .tag = 1, .data = &x, .bytes = 4});
-         detail::receive(detail::impl_of(world), {.source = 0, .tag = 7, .into = &x, .most = sizeof x});
+         detail::receive(detail::impl_of(world), {.source = 0, .tag = 7, .into = &x, .capacity = sizeof x});
        }},
-      {"sends_what_nobody_receives",
+      {"unmatched_send",
        [](communicator& world) {
          std::vector<char> out(1 << 20);
          detail::send(detail::impl_of(world),
                       {.destination = world.rank(), .tag = 3, .data = out.data(), .bytes = out.size()});
        }},
-      {"waits_for_a_rank_that_has_returned",  // with TUTTI_CHECK=1 if only a time limit detects it
+      {"waits_for_returned_rank",  // with TUTTI_CHECK=1 if only a time limit detects it
        [](communicator& world) {
          std::vector<int> v(10);
          if (world.rank() != 1)

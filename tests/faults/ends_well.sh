@@ -6,26 +6,26 @@
 # an extended regular expression in which . also matches the end of a line. CTest's
 # PASS_REGULAR_EXPRESSION ignores the status.
 set -u
-most=1
-if [ "$1" = -r ]; then most=$2 && shift 2; fi
+max_reports=1
+if [ "$1" = -r ]; then max_reports=$2 && shift 2; fi
 text=$1
 shift
 
-said=$(mktemp) || exit 2
-trap 'rm -f "$said"' EXIT
-"$@" > "$said" 2>&1 < /dev/null
+output=$(mktemp) || exit 2
+trap 'rm -f "$output"' EXIT
+"$@" > "$output" 2>&1 < /dev/null
 status=$?
 why=''
-grep -qzE -e "$text" "$said" || why="it did not say \"$text\""
-reports=$(grep -c '^tutti: ' "$said")
-[ "$reports" -le "$most" ] || why="it reported $reports times"
-! grep -q FAILED "$said" || why='it said FAILED'
+grep -qzE -e "$text" "$output" || why="it did not print \"$text\""
+reports=$(grep -c '^tutti: ' "$output")
+[ "$reports" -le "$max_reports" ] || why="it reported $reports times"
+! grep -q FAILED "$output" || why='it printed FAILED'
 [ $status = 0 ] || why="it ended with $status"
 [ -n "$why" ] || exit 0
 
 echo "FAILED: $why:"
-cat "$said"
+cat "$output"
 printf 'again:'
-printf ' %q' "$0" -r "$most" "$text" "$@"
+printf ' %q' "$0" -r "$max_reports" "$text" "$@"
 echo
 exit 1

@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "support/repeated_calls.hpp"
+#include "support/failure_report.hpp"
 #include "support/scratch_folder.hpp"
 #include "support/selection_contexts.hpp"
 #include "support/tree_cases.hpp"
@@ -42,9 +42,10 @@ std::vector<selection_context> some_situations() {
   for (std::size_t c = 0; c < collective_names.size(); ++c)
     for (const int ranks : {1, 2, 6, 7, 8})
       for (int bits = 0; bits < 32; ++bits) {
-        all.push_back(make_situation(static_cast<collective>(c), ranks, bits & 1 ? 3 : 100000, 8,
-                                     (bits & 2) != 0, bits & 4 ? builtin_op::sum : builtin_op::user,
-                                     (bits & 8) == 0, (bits & 24) == 24, (bits & 16) != 0, (bits & 1) != 0));
+        all.push_back(make_selection_context(static_cast<collective>(c), ranks, bits & 1 ? 3 : 100000, 8,
+                                             (bits & 2) != 0, bits & 4 ? builtin_op::sum : builtin_op::user,
+                                             (bits & 8) == 0, (bits & 24) == 24, (bits & 16) != 0,
+                                             (bits & 1) != 0));
         all.back() = varied(all.back(), static_cast<unsigned>(all.size()) * 37u);
       }
   return all;
@@ -172,7 +173,7 @@ std::string mutated(const text_list& corpus, const text_list& known, std::mt1993
 }  // namespace
 
 int main(int argc, char** argv) {
-  const tests::beginning start(argc, argv);
+  const tests::program_start start(argc, argv);
   const double seconds = argc > 1 ? std::atof(argv[1]) : 10;
   text_list corpus;
   for (const char* name : {"common", "threads", "mpi"}) corpus.emplace_back(builtin_tree(name));
@@ -201,7 +202,7 @@ int main(int argc, char** argv) {
           (std::filesystem::temp_directory_path() / "tutti_fuzz_").string() + std::to_string(seed) + ".json";
       std::ofstream(kept, std::ios::binary) << text;
       std::printf("FAILED (seed %ju): %s: %s\n%s\n", static_cast<std::uintmax_t>(seed), e.what(),
-                  text.c_str(), start.again({}, {"0", kept}).c_str());
+                  text.c_str(), start.repeat_command({}, {"0", kept}).c_str());
       std::exit(1);
     }
   };

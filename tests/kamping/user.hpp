@@ -14,14 +14,14 @@ namespace tests {
 /// Runs `program` between the start and the end of MPI.
 template <class Program>
 int as_user(int argc, char** argv, Program&& program) {
-  const beginning start(argc, argv);
+  const program_start start(argc, argv);
   place at{0, tutti::find_launcher().ranks, tutti::find_launcher().module};
   kamping::Environment environment(argc, argv);
   at.rank = kamping::world_rank_signed();
   try {
     program();
   } catch (const std::exception& e) {
-    say_failed(start, at, e);
+    print_failure(start, at, e);
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
   return 0;

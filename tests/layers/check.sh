@@ -37,7 +37,7 @@ frontends/toolkit  :
 tuning             : base base/compute selection proof engines transport communicator/internal_calls.hpp runtime/launch
 '
 # Public headers that every module may include, and that include only one another:
-shared='^tutti/(call|collective|element|error|layout|operation|version|detail/(abi|bsp_abi|call_site|export|owner|p2p_abi|repeat_call|structure|tasks_abi))[.]hpp$'
+shared='^tutti/(call|collective|element|error|layout|operation|version|detail/(abi|bsp_abi|call_site|export|owner|p2p_abi|call_key|structure|tasks_abi))[.]hpp$'
 # These modules may include all public headers.
 public_modules=' communicator runtime/launch frontends/lpf frontends/toolkit '
 # Only these files may include <mpi.h>:
@@ -77,8 +77,8 @@ if [ "${1-}" = --self-test ]; then
   }
   # outcome STATUS WHAT: runs the check on the tree and compares its status
   outcome() {
-    bash "$self" "$scratch/tree" > "$scratch/said" 2>&1
-    [ $? -eq "$1" ] || { echo "self-test: $2 should give $1:"; cat "$scratch/said"; failed=1; }
+    bash "$self" "$scratch/tree" > "$scratch/output" 2>&1
+    [ $? -eq "$1" ] || { echo "self-test: $2 should give $1:"; cat "$scratch/output"; failed=1; }
   }
   # expect STATUS FILE INCLUDE: makes a tree that has only FILE, with that include
   expect() {
@@ -88,7 +88,7 @@ if [ "${1-}" = --self-test ]; then
     outcome "$1" "$2 including $3"
   }
   project; outcome 0 'a project of all modules'
-  project '/base.compute/d'; outcome 1 'a module that the document does not tell of'
+  project '/base.compute/d'; outcome 1 'a module that the document lacks'
   project '1{h;d};2{G}'; outcome 1 'modules in another order in the document'
   project '$a | `src/attic` | old things |'; outcome 1 'a module that is in the document alone'
   project 's,`src/proof`,`src/proof/deep`,'; outcome 0 'a row for a part of a module'
@@ -115,20 +115,20 @@ if [ "${1-}" = --self-test ]; then
   expect 0 src/communicator/a.cpp '<tutti/tutti.hpp>'
   expect 0 src/engines/mpi/a.cpp '<mpi.h>'
   expect 0 include/tutti/mpi.hpp '<mpi.h>'
-  [ $failed = 0 ] && echo 'layers: the check catches what it should'
+  [ $failed = 0 ] && echo 'layers: the check detects all errors'
   exit $failed
 fi
 
 cd "${1:?usage: check.sh ROOT | --self-test}" || exit 2
 bad=0
-complain() { echo "$1:$2: $3"; bad=1; }
+report() { echo "$1:$2: $3"; bad=1; }
 
 # A module may include only modules above it in the table, which are lower components.
 below=' '
 for module in "${modules[@]}"; do
   for one in ${allowed[$module]}; do
     module_of "$one"
-    [[ $one == "$module" || $below == *" $module_of "* ]] || complain "src/$module" 0 "may include $one, which stands above it"
+    [[ $one == "$module" || $below == *" $module_of "* ]] || report "src/$module" 0 "may include $one, which is above it"
   done
   below+="$module "
 done
@@ -136,18 +136,18 @@ done
 # The folders, this table and the table of the document have the same modules.
 while read -r folder; do
   module_of "${folder#src/}"
-  [ "$folder" = src ] || [ -n "$module_of" ] || complain "$folder" 0 'is not in the table of tests/layers/check.sh'
+  [ "$folder" = src ] || [ -n "$module_of" ] || report "$folder" 0 'is not in the table of tests/layers/check.sh'
 done < <(find src -type f -printf '%h\n' | sort -u)
 for module in "${modules[@]}"; do
-  [ -d "src/$module" ] || complain "src/$module" 0 'is in the table of tests/layers/check.sh, and is no folder'
+  [ -d "src/$module" ] || report "src/$module" 0 'is in the table of tests/layers/check.sh, and is no folder'
 done
 listed=$(sed -nE 's,^\| `src/([a-z0-9_/]+).*,\1,p' docs/architecture.md |
   while read -r path; do module_of "$path"; echo "${module_of:-$path}"; done | uniq)
 [ "$listed" = "$(printf '%s\n' "${modules[@]}")" ] ||
-  complain docs/architecture.md 0 "has other modules than the table of tests/layers/check.sh, or another order: ${listed//$'\n'/ }"
+  report docs/architecture.md 0 "has other modules than the table of tests/layers/check.sh, or another order: ${listed//$'\n'/ }"
 
 for file in src/*.?pp; do
-  [ -e "$file" ] && complain "$file" 0 'stands in no module'
+  [ -e "$file" ] && report "$file" 0 'is in no module'
 done
 
 # normal FILE PATH: resolves the dots of PATH, relative to the folder of FILE if PATH begins with a
@@ -172,7 +172,7 @@ while IFS=: read -r file line text; do
   normal "$file" "${BASH_REMATCH[1]}"
   path=$normal_path
   if [ "$path" = mpi.h ]; then
-    [[ $file =~ $mpi_places ]] || complain "$file" "$line" 'includes <mpi.h>; only the mpi engine and tutti/mpi.hpp may'
+    [[ $file =~ $mpi_places ]] || report "$file" "$line" 'includes <mpi.h>; only the mpi engine and tutti/mpi.hpp may'
     continue
   fi
   top=${path%%/*}
@@ -181,9 +181,9 @@ while IFS=: read -r file line text; do
   case $file in
     include/*)
       [ "$path" != "$top" ] && [ -n "$target" ] && [ ! -e "$(dirname "$file")/$path" ] && [ ! -e "include/$path" ] &&
-        complain "$file" "$line" "is public, but includes src/$path"
+        report "$file" "$line" "is public, but includes src/$path"
       [[ ${file#include/} =~ $shared && $path == @(tutti|lpf)/* && ! $path =~ $shared ]] &&
-        complain "$file" "$line" "includes <$path>, which stands above the headers that all modules share" ;;
+        report "$file" "$line" "includes <$path>, which is above the headers that all modules share" ;;
     src/*/*)
       module_of "${file#src/}"
       module=$module_of
@@ -192,21 +192,21 @@ while IFS=: read -r file line text; do
       case $path in
         tutti/* | lpf/*)
           [[ $public_modules == *" $module "* || $file =~ $mpi_places ]] ||
-            complain "$file" "$line" "$module includes the public <$path>"
+            report "$file" "$line" "$module includes the public <$path>"
           continue ;;
       esac
       [ "$path" = "$top" ] && continue  # <vector>, or a file of the same folder
       [ -n "$target" ] || continue  # a folder of another library, or of the module
       [ -e "$(dirname "$file")/$path" ] && continue  # a folder of the module
       [[ ${allowed[$module]} == *" $target "* || ${allowed[$module]} == *" $path "* ]] ||
-        complain "$file" "$line" "$module includes $path, which it may not" ;;
+        report "$file" "$line" "$module includes $path, which it may not" ;;
   esac
 done < <(grep -rnE --include='*.cpp' --include='*.hpp' --include='*.h' --include='*.c' '^[[:space:]]*#[[:space:]]*include' \
   "${places[@]}" 2>/dev/null)
 
 if [ $bad = 0 ]; then
-  echo 'layers: every module includes only what stands below it'
+  echo 'layers: every module includes only modules below it'
 else
-  echo 'layers: the table of what may include what stands at the head of tests/layers/check.sh'
+  echo 'layers: the table at the head of tests/layers/check.sh lists what each module may include'
 fi
 exit $bad

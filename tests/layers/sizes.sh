@@ -15,8 +15,8 @@
 
 set -u
 export LC_ALL=C
-most_lines=400
-most_function_lines=60
+max_lines=400
+max_function_lines=60
 # Files that still must be split. The check fails if a file here does not need an exception.
 exceptions=''
 
@@ -30,8 +30,8 @@ if [ "${1-}" = --self-test ]; then
   expect() {
     mkdir -p "$scratch/src/core"
     cat > "$scratch/src/core/a.cpp"
-    bash "$self" "$scratch" > "$scratch/said" 2>&1
-    [ $? -eq "$1" ] || { echo "self-test: $2 should give $1:"; cat "$scratch/said"; failed=1; }
+    bash "$self" "$scratch" > "$scratch/output" 2>&1
+    [ $? -eq "$1" ] || { echo "self-test: $2 should give $1:"; cat "$scratch/output"; failed=1; }
   }
   lines() { for ((i = 0; i < $1; ++i)); do echo "${2-}"; done; }
   head='// SPDX-License-Identifier: Apache-2.0'
@@ -48,7 +48,7 @@ if [ "${1-}" = --self-test ]; then
     <(echo "$head"; echo '// Longer than a screen, as it must.'; echo 'int f(int x) {'; lines 59 '  ++x;'; echo '}')
   expect 0 'a long class of short members' < \
     <(echo "$head"; echo 'class a {'; for ((j = 0; j < 9; ++j)); do printf '  int f(int x) {\n'; lines 9 '    ++x;'; echo '  }'; done; echo '};')
-  [ $failed = 0 ] && echo 'sizes: the check catches what it should'
+  [ $failed = 0 ] && echo 'sizes: the check detects all errors'
   exit $failed
 fi
 
@@ -58,16 +58,16 @@ places=()
 for place in CMakeLists.txt src include tools bench examples cmake scripts tests; do [ -e "$place" ] && places+=("$place"); done
 
 find "${places[@]}" -type f \( -name '*.[ch]pp' -o -name '*.[ch]' -o -name '*.cmake' -o -name '*.sh' -o -name CMakeLists.txt \
-  -o -path 'scripts/*' \) -exec awk -v most_lines=$most_lines -v most_function_lines=$most_function_lines \
+  -o -path 'scripts/*' \) -exec awk -v max_lines=$max_lines -v max_function_lines=$max_function_lines \
   -v exceptions="$exceptions" '
-  function complain(line, what) {
+  function report(line, what) {
     if (index(exceptions, " " name " ")) { needed[name] = 1; return }
     print name ":" line ": " what
     bad = 1
   }
   function finish() {
-    if (name != "" && lines > most_lines && !reason_of_file)
-      complain(lines, "the file has more than " most_lines " lines, and its head does not say: Longer than a file should be")
+    if (name != "" && lines > max_lines && !reason_of_file)
+      report(lines, "the file has more than " max_lines " lines, and its head lacks the sentence: Longer than a file should be")
   }
   FNR == 1 { finish(); name = FILENAME; in_head = 1; reason_of_file = reason_of_functions = 0; begun[0] = begun[2] = 0; in_class = 0 }
   { lines = FNR }
@@ -80,17 +80,17 @@ find "${places[@]}" -type f \( -name '*.[ch]pp' -o -name '*.[ch]' -o -name '*.cm
   column == 0 && /^[A-Za-z_~]/ && !/^(namespace|using|template|enum|extern|public|private|protected)/ { begun[0] = FNR; in_class = 0 }
   column == 2 && in_class && /^  [A-Za-z_~]/ && !/^  (using|template|enum|friend class)/ { begun[2] = FNR }
   (column == 0 || column == 2 && in_class) && /^ *}$/ {
-    if (begun[column] && FNR - begun[column] + 1 > most_function_lines && !reason_of_functions)
-      complain(begun[column], "the function has more than " most_function_lines " lines, and the head of the file does not say: Longer than a screen")
+    if (begun[column] && FNR - begun[column] + 1 > max_function_lines && !reason_of_functions)
+      report(begun[column], "the function has more than " max_function_lines " lines, and the head of the file lacks the sentence: Longer than a screen")
     begun[column] = 0
   }
   END {
     finish()
     for (i = split(exceptions, all); i > 0; --i)
-      if (!(all[i] in needed)) { print all[i] ":0: is among the exceptions of tests/layers/sizes.sh, and need not be"; bad = 1 }
+      if (!(all[i] in needed)) { print all[i] ":0: is among the exceptions of tests/layers/sizes.sh, but needs none"; bad = 1 }
     exit bad
   }
 ' {} +
 status=$?
-[ $status = 0 ] && echo 'sizes: every file and every function is short, or says why not'
+[ $status = 0 ] && echo 'sizes: every file and every function is short, or its file gives a reason'
 exit $status

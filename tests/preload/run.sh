@@ -127,15 +127,15 @@ for set in "${runs[@]}"; do
     fi
   fi
   [ "$set" != native ] || continue
-  asked=(--mpi "$mpi" --ranks "$ranks")
+  expected=(--mpi "$mpi" --ranks "$ranks")
   case $set in
-    all) [ -z "$served" ] || asked+=(--served "$served" --all-served) ;;
+    all) [ -z "$served" ] || expected+=(--served "$served" --all-served) ;;
     forced:*)
       these=
       for collective in ${served//,/ }; do
         case $some in *,$collective,*) ;; *) these+="${these:+,}$collective" ;; esac
       done
-      [ -z "$these" ] || asked+=(--served "$these") ;;
+      [ -z "$these" ] || expected+=(--served "$these") ;;
   esac
-  "$stats" "$scratch/stats.json" "${asked[@]}" > "$scratch/stats" 2>&1 || complain "its statistics are not as they should be" "$scratch/stats" "$scratch/err"
+  "$stats" "$scratch/stats.json" "${expected[@]}" > "$scratch/stats" 2>&1 || complain "its statistics are not as they should be" "$scratch/stats" "$scratch/err"
 done

@@ -35,16 +35,16 @@ void an_interleaving(communicator& world, std::vector<int>& order) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string wanted = argc > 1 ? argv[1] : "";
+  const std::string selected = argc > 1 ? argv[1] : "";
   std::vector<int> order;  // deterministic fibers have one worker: no race
   return tests::run_program(argc, argv, [&](communicator& world, tests::cases& cases) {
     cases("before", [&] {
       if (world.rank() == 0) std::fputs("another case is tried\n", stderr);
     });
-    if (wanted != "when_others_have_returned" && wanted != "an_interleaving")
+    if (selected != "when_others_have_returned" && selected != "an_interleaving")
       cases("the_last_rank_fails/while_others_wait", [&] { the_last_rank_fails(world, true); });
-    if (wanted != "while_others_wait" && wanted != "an_interleaving")
+    if (selected != "while_others_wait" && selected != "an_interleaving")
       cases("the_last_rank_fails/when_others_have_returned", [&] { the_last_rank_fails(world, false); });
-    if (wanted == "an_interleaving") cases("an_interleaving", [&] { an_interleaving(world, order); });
+    if (selected == "an_interleaving") cases("an_interleaving", [&] { an_interleaving(world, order); });
   });
 }

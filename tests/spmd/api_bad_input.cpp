@@ -21,7 +21,7 @@ void counts_that_overflow(const communicator& world) {
   const std::vector<int> v(p, 1);
   sizes counts(p, huge / 2);
   counts.back() = huge;
-  const std::span<const int> nothing;
+  const std::span<const int> empty;
   check.throws<usage_error>([&] { (void)world.allgatherv(send_buf(v), recv_counts(counts)); },
                             {"allgatherv", "recv_", "rank"});
   check.throws<usage_error>(
@@ -43,7 +43,8 @@ void counts_that_overflow(const communicator& world) {
   c.output = &y;
   auto plus = op(std::plus<>{});
   c.op = detail::operation_for<int>(plus.data);
-  check.throws<usage_error>([&] { detail::run_call(detail::impl_of(world), c); }, {"allreduce", "count", "address space"});
+  check.throws<usage_error>([&] { detail::run_call(detail::impl_of(world), c); },
+                            {"allreduce", "count", "address space"});
 }
 
 void displacements_that_overlap(const communicator& world) {
@@ -75,13 +76,13 @@ void displacements_that_overlap(const communicator& world) {
                         recv_counts(std::vector<int>(p, 1)), recv_displs(four), recv_types(eight));
       },
       {"alltoallw", "recv_types", "block"});
-  sizes apart(p);
-  for (std::size_t i = 0; i < p; ++i) apart[i] = 8 * i;
+  sizes spaced(p);
+  for (std::size_t i = 0; i < p; ++i) spaced[i] = 8 * i;
   const std::vector<layout> itself(p, layout::vector(2, 4, 0));
   check.throws<usage_error>(
       [&] {
         world.alltoallw(send_buf(v), send_counts(std::vector<int>(p, 1)), send_types(eight), recv_buf(out),
-                        recv_counts(std::vector<int>(p, 1)), recv_displs(apart), recv_types(itself));
+                        recv_counts(std::vector<int>(p, 1)), recv_displs(spaced), recv_types(itself));
       },
       {"alltoallw", "recv_types", "overlap itself"});
   // Blocks to send may overlap, because they are only read.
@@ -215,7 +216,7 @@ void null_with_a_count(const communicator& world) {
 }
 
 // A rank copies its own block, so it knows both lengths.
-void own_blocks_that_differ(const communicator& world) {
+void local_blocks_that_differ(const communicator& world) {
   const int me = world.rank();
   const auto self = world.graph({me, me}, {me, me});
   const std::vector<int> v{1, 2, 3, 4};
@@ -262,9 +263,9 @@ void no_identity(const communicator& world) {
       [&] { world.exscan(send_buf(v), op(first), values_on_rank_0(std::vector<int>(v.size() + 1))); },
       {"exscan", "values_on_rank_0", "one for all of them"});
   check.equal(world.exscan(send_buf(v), op(first), values_on_rank_0(9)).front(), world.rank() == 0 ? 9 : 4);
-  std::vector<int> kept{5};
-  world.exscan(send_buf(v), op(first), recv_buf(kept));
-  check.equal(kept.front(), world.rank() == 0 ? 5 : 4);
+  std::vector<int> result{5};
+  world.exscan(send_buf(v), op(first), recv_buf(result));
+  check.equal(result.front(), world.rank() == 0 ? 5 : 4);
 }
 
 void algorithms_and_parameters(const communicator& world) {
@@ -294,7 +295,7 @@ int main(int argc, char** argv) {
     cases("displacements_that_are_wrong", [&] { displacements_that_are_wrong(world); });
     cases("roots_out_of_range", [&] { roots_out_of_range(world); });
     cases("null_with_a_count", [&] { null_with_a_count(world); });
-    cases("own_blocks_that_differ", [&] { own_blocks_that_differ(world); });
+    cases("local_blocks_that_differ", [&] { local_blocks_that_differ(world); });
     cases("no_identity", [&] { no_identity(world); });
     cases("algorithms_and_parameters", [&] { algorithms_and_parameters(world); });
     world.barrier();

@@ -21,8 +21,9 @@ std::size_t at(int n) { return static_cast<std::size_t>(n); }
 // Rank `who` rejects `wrong`. The error of the other ranks names the rank and the parameter. Then a
 // right call must succeed.
 template <class Wrong>
-void told(const communicator& world, int who, const char* operation, const char* parameter,
-          const Wrong& wrong, const std::source_location& where = std::source_location::current()) {
+void expect_rejection(const communicator& world, int who, const char* operation, const char* parameter,
+                      const Wrong& wrong,
+                      const std::source_location& where = std::source_location::current()) {
   const int p = world.size(), me = world.rank();
   const std::string culprit = "rank " + std::to_string(who);
   for (int round = 0; round < 2; ++round) {
@@ -34,44 +35,46 @@ void told(const communicator& world, int who, const char* operation, const char*
   }
 }
 
-void refusals(const communicator& world) {
+void usage_errors(const communicator& world) {
   const int p = world.size(), me = world.rank();
   const int who = p - 1;
   const bool here = me == who;
   const ints ones(at(p), 1);
   ints out(at(p));
-  told(world, who, "allgatherv", "recv_counts", [&] {
+  expect_rejection(world, who, "allgatherv", "recv_counts", [&] {
     ints counts = ones;
     if (here) counts[at(me)] = 2;
     (void)world.allgatherv(send_buf(me), recv_counts(counts));
   });
-  told(world, who, "alltoallv", "send_counts", [&] {
+  expect_rejection(world, who, "alltoallv", "send_counts", [&] {
     ints counts = ones;
     if (here) counts[0] = 2;
     (void)world.alltoallv(send_buf(ints(at(p))), send_counts(counts), recv_counts(ones));
   });
-  told(world, who, "allreduce", "recv_buf", [&] {
-    ints room(here ? 0 : 1);
-    world.allreduce(send_buf(me), op(std::plus<>{}), recv_buf(room));
+  expect_rejection(world, who, "allreduce", "recv_buf", [&] {
+    ints output(here ? 0 : 1);
+    world.allreduce(send_buf(me), op(std::plus<>{}), recv_buf(output));
   });
   if (p > 1)
-    told(world, who, "alltoall", "equal blocks",
-         [&] { (void)world.alltoall(send_buf(ints(at(here ? p + 1 : p)))); });
-  told(world, who, "bcast", "root", [&] {
+    expect_rejection(world, who, "alltoall", "equal blocks",
+                     [&] { (void)world.alltoall(send_buf(ints(at(here ? p + 1 : p)))); });
+  expect_rejection(world, who, "bcast", "root", [&] {
     ints v(3);
     world.bcast(send_recv_buf(v), root(here ? p : 0));
   });
-  told(world, who, "iallgather", "send_count",
-       [&] { world.iallgather(send_buf(ints(here ? 1 : 2)), send_count(2)).wait(); });
-  told(world, who, "gatherv", "recv_displs", [&] {
+  expect_rejection(world, who, "iallgather", "send_count",
+                   [&] { world.iallgather(send_buf(ints(here ? 1 : 2)), send_count(2)).wait(); });
+  expect_rejection(world, who, "gatherv", "recv_displs", [&] {
     const ints displs(at(p), here ? -1 : 0);
     world.gatherv(send_buf(me), recv_buf(out), recv_counts(ones), recv_displs(displs), root(who));
   });
-  told(world, who, "scatter", "send_count",
-       [&] { (void)world.scatter(send_buf(ints(at(p - 1))), send_count(1), recv_count(1), root(who)); });
+  expect_rejection(world, who, "scatter", "send_count", [&] {
+    (void)world.scatter(send_buf(ints(at(p - 1))), send_count(1), recv_count(1), root(who));
+  });
   const layout item = layout::vector(2, 1, 3, type_of<int>());
-  told(world, who, "allgather", "reach to byte",
-       [&] { (void)world.allgather(send_buf(ints(here ? 3 : 4)), send_type(item), send_count(1)); });
+  expect_rejection(world, who, "allgather", "reach to byte", [&] {
+    (void)world.allgather(send_buf(ints(here ? 3 : 4)), send_type(item), send_count(1));
+  });
 }
 
 // All ranks make the same mistake: each throws its own error.
@@ -126,7 +129,7 @@ void differences(const communicator& world) {
 int main(int argc, char** argv) {
   setenv("TUTTI_CHECK", "1", 1);
   return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
-    cases("refusals", [&] { refusals(world); });
+    cases("usage_errors", [&] { usage_errors(world); });
     cases("refused_by_all", [&] { refused_by_all(world); });
     cases("differences", [&] { differences(world); });
   });

@@ -159,13 +159,13 @@ void prepared_forms(const communicator& world) {
 }
 
 // The minimum that a buffer must have: no iterators, no resize(), no copies.
-class plain {
+class minimal_container {
  public:
   using value_type = int;
-  explicit plain(std::size_t n) : at_(new int[n]), n_(n) { std::fill_n(at_, n, -1); }
-  plain(const plain&) = delete;
-  plain& operator=(const plain&) = delete;
-  ~plain() { delete[] at_; }
+  explicit minimal_container(std::size_t n) : at_(new int[n]), n_(n) { std::fill_n(at_, n, -1); }
+  minimal_container(const minimal_container&) = delete;
+  minimal_container& operator=(const minimal_container&) = delete;
+  ~minimal_container() { delete[] at_; }
   int* data() { return at_; }
   const int* data() const { return at_; }
   std::size_t size() const { return n_; }
@@ -175,9 +175,10 @@ class plain {
   std::size_t n_;
 };
 
-void plain_containers(const communicator& world) {
+void minimal_containers(const communicator& world) {
   const int p = world.size(), me = world.rank();
-  plain mine(2), all(2 * static_cast<std::size_t>(p)), counts(static_cast<std::size_t>(p)), sum(2);
+  minimal_container mine(2), all(2 * static_cast<std::size_t>(p)), counts(static_cast<std::size_t>(p));
+  minimal_container sum(2);
   mine.data()[0] = me, mine.data()[1] = -me;
   std::fill_n(counts.data(), p, 2);
   const auto expect_all = [&] {
@@ -207,9 +208,9 @@ void nothing_to_send(const communicator& world) {
   const int p = world.size(), me = world.rank();
   for (int q = 0; q < p; ++q) {
     const ints row(static_cast<std::size_t>(p), 40 + q);
-    const ints got =
+    const ints received =
         me == q ? world.scatter(send_buf(row), root(q)) : world.scatter(send_buf(ignore<int>), root(q));
-    check.equal(got, ints{40 + q});
+    check.equal(received, ints{40 + q});
     const ints all =
         me == q ? world.gatherv(send_buf(row), root(0)) : world.gatherv(send_buf(ignore<int>), root(0));
     check.equal(all, me == 0 ? row : ints{});
@@ -239,7 +240,7 @@ void extracted(const communicator& world) {
 }
 
 // The receiver states the counts, and the sender gets them as output.
-void asked_for(const communicator& world) {
+void counts_from_receiver(const communicator& world) {
   const int p = world.size(), me = world.rank();
   // Rank r receives (r + q) % 3 elements from rank q.
   ints wanted, given, given_displs, buffer, expected;
@@ -264,9 +265,9 @@ void asked_for(const communicator& world) {
       counts.push_back(to % 3);
       row.insert(row.end(), static_cast<std::size_t>(to % 3), to + q);
     }
-    auto [part, told] = world.scatterv(send_buf(row), recv_count(me % 3), send_counts_out(), root(q));
+    auto [part, counts_out] = world.scatterv(send_buf(row), recv_count(me % 3), send_counts_out(), root(q));
     check.equal(part, ints(static_cast<std::size_t>(me % 3), me + q));
-    check.equal(told, me == q ? counts : ints{});
+    check.equal(counts_out, me == q ? counts : ints{});
   }
   // Too few elements to send is an error of this rank only. All ranks learn of a wrong count.
   wanted[0] = -1;
@@ -276,7 +277,7 @@ void asked_for(const communicator& world) {
 }
 
 // An exchange of counts is a collective call, so last_algorithm() shows it.
-void nothing_exchanged(const communicator& world) {
+void no_count_exchange(const communicator& world) {
   const auto used = [](const communicator& c, collective what) { return *c.last_algorithm(what) != '\0'; };
   const auto p = static_cast<std::size_t>(world.size());
   const ints ones(p, 1), row(p, 4);
@@ -330,10 +331,10 @@ int main(int argc, char** argv) {
     cases("begun_single_forms", [&] { begun_single_forms(world); });
     cases("prepared_single_forms", [&] { prepared_single_forms(world); });
     cases("prepared_forms", [&] { prepared_forms(world); });
-    cases("plain_containers", [&] { plain_containers(world); });
+    cases("minimal_containers", [&] { minimal_containers(world); });
     cases("nothing_to_send", [&] { nothing_to_send(world); });
     cases("extracted", [&] { extracted(world); });
-    cases("asked_for", [&] { asked_for(world); });
-    cases("nothing_exchanged", [&] { nothing_exchanged(world); });
+    cases("counts_from_receiver", [&] { counts_from_receiver(world); });
+    cases("no_count_exchange", [&] { no_count_exchange(world); });
   });
 }

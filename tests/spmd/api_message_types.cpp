@@ -50,9 +50,9 @@ void sent(const communicator& world) {
     world.isend(send_buf(v), send_type(t), send_count(n), to...).wait();
   });
   one_mode(world, [&](buffer v, type t, int n, auto... to) {
-    request under_way;  // the call keeps neither the layout nor the buffer
-    world.issend(send_buf(v), send_type(t), send_count(n), request(under_way), to...);
-    under_way.wait();
+    request pending;  // the call keeps neither the layout nor the buffer
+    world.issend(send_buf(v), send_type(t), send_count(n), request(pending), to...);
+    pending.wait();
   });
   one_mode(world, [&](buffer v, type t, int n, auto... to) {
     world.ibsend(send_buf(ints(v)), send_type(layout(t)), send_count(n), to...).wait();
@@ -64,9 +64,9 @@ void sent_later(const communicator& world) {
   const ring r(world);
   for (int n : {2, 2000}) {
     ints mine = wide.spread(items_by(r.me, n));
-    auto under_way = world.isend(send_buf(mine), send_type(wide.item()), send_count(n), destination(r.right));
+    auto pending = world.isend(send_buf(mine), send_type(wide.item()), send_count(n), destination(r.right));
     check.equal(world.recv<int>(source(r.left)), items_by(r.left, n));
-    under_way.wait();
+    pending.wait();
     auto again = world.send_init(send_buf(mine), send_type(wide.item()), send_count(n), destination(r.right));
     for (int round = 0; round < 3; ++round) {
       const ints next = wide.spread(items_by(r.me, n, round));
@@ -88,28 +88,28 @@ void received(const communicator& world) {
       const ints mine = items_by(r.me, n), theirs = s.spread(items_by(r.left, n));
       const auto send = [&] { return world.isend(send_buf(mine), destination(r.right)); };
       {
-        auto under_way = send();
+        auto pending = send();
         ints got = s.blank(n);
         auto [count, from] =
             world.recv(recv_buf(got), recv_type(item), source(r.left), recv_count_out(), status_out());
-        under_way.wait();
+        pending.wait();
         check.equal(got, theirs);
         check.equal(count, n);
         check.equal(from.bytes(), mine.size() * sizeof(int));
       }
       {  // the message is shorter than the maximum
-        auto under_way = send();
+        auto pending = send();
         ints got = s.blank(n + 4), expected = s.spread(items_by(r.left, n));
         expected.resize(got.size(), tests::canary);
         long count = -1;
         world.recv(recv_type(item), recv_buf(got), recv_count(n + 4), source(r.left));
         check.equal(got, expected);
-        under_way.wait();
-        under_way = send();
+        pending.wait();
+        pending = send();
         world.irecv(recv_type(item), recv_buf(got), recv_count_out(count), source(r.left)).wait();
         check.equal(got, expected);
         check.equal(count, static_cast<long>(n));
-        under_way.wait();
+        pending.wait();
       }
       {  // the call owns the buffer
         auto coming = world.irecv(recv_buf(s.blank(n)), recv_type(layout(item)), source(r.left));
@@ -133,7 +133,8 @@ void received_again(const communicator& world) {
   ints got = wide.blank(1500), counted = got;
   const layout item = wide.item();
   auto any = world.recv_init(recv_buf(got), recv_type(item), source(r.left), tag(1), recv_count_out());
-  auto most = world.recv_init(recv_buf(counted), recv_type(item), source(r.left), tag(2), recv_count(1500));
+  auto bounded =
+      world.recv_init(recv_buf(counted), recv_type(item), source(r.left), tag(2), recv_count(1500));
   for (int n : {3, 1500, 0, 2}) {
     const ints mine = items_by(r.me, n, n % 7);
     ints expected = wide.spread(items_by(r.left, n, n % 7));
@@ -141,11 +142,11 @@ void received_again(const communicator& world) {
     got.assign(got.size(), tests::canary);
     counted = got;
     any.start();
-    most.start();
+    bounded.start();
     auto first = world.isend(send_buf(mine), destination(r.right), tag(1));
     auto second = world.isend(send_buf(mine), destination(r.right), tag(2));
     check.equal(any.wait().extract_recv_count(), n);
-    most.wait();
+    bounded.wait();
     check.equal(got, expected);
     check.equal(counted, expected);
     first.wait();
@@ -200,7 +201,7 @@ void exchanged(const communicator& world) {
   }
 }
 
-void found_first(const communicator& world) {
+void probed_first(const communicator& world) {
   const ring r(world);
   for (int n : {1, 1200}) {
     const ints mine = wide.spread(items_by(r.me, n)), theirs = wide.spread(items_by(r.left, n));
@@ -208,13 +209,13 @@ void found_first(const communicator& world) {
       return world.isend(send_buf(mine), send_type(wide.item()), send_count(n), destination(r.right), tag(6));
     };
     ints got = wide.blank(n);
-    auto under_way = send();
+    auto pending = send();
     while (!world.try_recv(recv_buf(got), recv_type(wide.item()), tag(6))) {
     }
-    under_way.wait();
+    pending.wait();
     check.equal(got, theirs);
 
-    under_way = send();
+    pending = send();
     got = wide.blank(n);
     message m = world.mprobe(tag(6));
     ints few = wide.blank(n, 0);
@@ -222,28 +223,28 @@ void found_first(const communicator& world) {
     check.throws<usage_error>([&] { m.recv(recv_buf(few), recv_type(wide.item())); }, {"recv", "recv_buf"});
     check.that(m.valid());
     m.recv(recv_buf(got), recv_type(wide.item()), recv_count(n));
-    under_way.wait();
+    pending.wait();
     check.equal(got, theirs);
 
-    under_way = send();
+    pending = send();
     got = wide.blank(n);
     m = world.mprobe(tag(6));
     m.irecv(recv_buf(got), recv_type(wide.item())).wait();
-    under_way.wait();
+    pending.wait();
     check.equal(got, theirs);
   }
 }
 
 // --- layouts as output ---
 
-void asked(const communicator& world) {
+void type_out(const communicator& world) {
   const ring r(world);
   const std::vector<double> v = {0.5, 1.5};
-  auto under_way = world.isend(send_buf(v), send_type_out(), destination(r.right));
+  auto pending = world.isend(send_buf(v), send_type_out(), destination(r.right));
   auto [got, type] = world.recv<double>(recv_type_out());
   check.equal(got, v);
   check.that(type == type_of<double>());
-  check.that(under_way.wait().extract_send_type() == type_of<double>());
+  check.that(pending.wait().extract_send_type() == type_of<double>());
   layout of_sent, of_received;
   check.equal(world
                   .sendrecv<float>(send_buf(v), send_type_out(of_sent), recv_type_out(of_received),
@@ -253,7 +254,7 @@ void asked(const communicator& world) {
   check.that(of_sent == type_of<double>() && of_received == type_of<float>());
 }
 
-void nobody(const communicator& world) {
+void null_rank(const communicator& world) {
   const layout item = wide.item();
   ints v = wide.blank(2);
   world.send(send_buf(v), send_type(item), send_count(2), destination(rank::null));
@@ -267,14 +268,16 @@ void nobody(const communicator& world) {
 
 int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
-    const auto run = [&](const char* name, const auto& body) { tests::apart(world, cases, name, body); };
+    const auto run = [&](const char* name, const auto& body) {
+      tests::isolated_case(world, cases, name, body);
+    };
     run("sent", sent);
     run("sent_later", sent_later);
     run("received", received);
     run("received_again", received_again);
     run("exchanged", exchanged);
-    run("found_first", found_first);
-    run("asked", asked);
-    run("nobody", nobody);
+    run("probed_first", probed_first);
+    run("type_out", type_out);
+    run("null_rank", null_rank);
   });
 }

@@ -118,7 +118,9 @@ void refused_to_start(const communicator& world) {
 
 int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
-    const auto run = [&](const char* name, const auto& body) { tests::apart(world, cases, name, body); };
+    const auto run = [&](const char* name, const auto& body) {
+      tests::isolated_case(world, cases, name, body);
+    };
     run("refused_to_send", refused_to_send);
     run("refused_to_receive", refused_to_receive);
     run("refused_to_start", refused_to_start);

@@ -260,7 +260,9 @@ void policies(communicator& comm) {
 
 int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](communicator& comm, tests::cases& cases) {
-    const auto run = [&](const char* name, const auto& body) { tests::apart(comm, cases, name, body); };
+    const auto run = [&](const char* name, const auto& body) {
+      tests::isolated_case(comm, cases, name, body);
+    };
     run("parameters", parameters);
     run("modes", modes);
     run("containers", containers);

@@ -39,7 +39,7 @@ void wildcards(communicator& comm) {
   check.that(!comm.iprobe());
 }
 
-void looking(communicator& comm) {
+void probes(communicator& comm) {
   const ring r(comm);
   check.that(!comm.try_recv<int>());
   check.that(!comm.iprobe(source(r.left), tag(9)));
@@ -77,7 +77,7 @@ void looking(communicator& comm) {
   wait_all(several);
 }
 
-void found(communicator& comm) {
+void matched_probes(communicator& comm) {
   const ring r(comm);
   check.that(!comm.improbe());
   check.that(!message().valid());
@@ -115,7 +115,7 @@ void found(communicator& comm) {
   wait_all(sent);
 }
 
-void nobody(communicator& comm) {
+void null_rank(communicator& comm) {
   comm.send(send_buf(1), destination(rank::null));
   comm.isend(send_buf({1, 2}), destination(rank::null)).wait();
   auto [v, how] = comm.recv<int>(source(rank::null), status_out());
@@ -148,10 +148,12 @@ void nobody(communicator& comm) {
 
 int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](communicator& comm, tests::cases& cases) {
-    const auto run = [&](const char* name, const auto& body) { tests::apart(comm, cases, name, body); };
+    const auto run = [&](const char* name, const auto& body) {
+      tests::isolated_case(comm, cases, name, body);
+    };
     run("wildcards", wildcards);
-    run("looking", looking);
-    run("found", found);
-    run("nobody", nobody);
+    run("probes", probes);
+    run("matched_probes", matched_probes);
+    run("null_rank", null_rank);
   });
 }

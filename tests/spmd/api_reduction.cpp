@@ -148,17 +148,17 @@ void reduce_scatters(const communicator& comm, int n) {
     if (r < me) before += n + r;
     total += n + r;
   }
-  const std::vector<int> whole = block(me, total), sums = sum(0, p, total), first = block(0, total);
+  const std::vector<int> operand = block(me, total), sums = sum(0, p, total), first = block(0, total);
   const auto part = [&](const std::vector<int>& v) {
     return std::vector<int>(v.begin() + before, v.begin() + before + n + me);
   };
-  check.equal(comm.reduce_scatter(send_buf(whole), op(std::plus<>{}), recv_counts(counts)), part(sums));
-  check.equal(comm.ireduce_scatter(send_buf(whole), op(std::plus<>{}), recv_counts(counts)).wait(),
+  check.equal(comm.reduce_scatter(send_buf(operand), op(std::plus<>{}), recv_counts(counts)), part(sums));
+  check.equal(comm.ireduce_scatter(send_buf(operand), op(std::plus<>{}), recv_counts(counts)).wait(),
               part(sums));
-  check.equal(comm.reduce_scatter(send_buf(whole), op([](int a, int) { return a; }, ops::non_commutative),
+  check.equal(comm.reduce_scatter(send_buf(operand), op([](int a, int) { return a; }, ops::non_commutative),
                                   recv_counts(counts)),
               part(first));
-  auto plan = comm.reduce_scatter_init(send_buf(whole), op(std::plus<>{}), recv_counts(counts));
+  auto plan = comm.reduce_scatter_init(send_buf(operand), op(std::plus<>{}), recv_counts(counts));
   for (int i = 0; i < 2; ++i) {
     plan.start();
     check.equal(plan.wait(), part(sums));
@@ -188,9 +188,9 @@ void order(const communicator& comm) {
   // Another order, or another maximum function, would lose the sign.
   for (const std::size_t n : {1, 100, 5000}) {
     const std::vector<double> zeros(n, me == 0 ? -0.0 : 0.0);
-    const auto most = comm.allreduce(send_buf(zeros), op(ops::max<>{}, ops::non_commutative));
-    check.equal(most.size(), n);
-    for (const double zero : most) check.that(zero == 0 && std::signbit(zero));
+    const auto maxima = comm.allreduce(send_buf(zeros), op(ops::max<>{}, ops::non_commutative));
+    check.equal(maxima.size(), n);
+    for (const double zero : maxima) check.that(zero == 0 && std::signbit(zero));
   }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests that one rank rejects its arguments when the others cannot know it. That rank throws. The
-// calls of the others complete, with zeros in place of its data. The next call must not receive
-// leftover data.
+// calls of the others complete, with zeros in place of its data. The next call of the ranks that
+// have received zeros throws. The call after that must not receive leftover data.
 #include "support/program.hpp"
 #include "support/refused_alone.hpp"
 
@@ -20,38 +20,44 @@ void scatters(const communicator& world) {
       world.scatter(send_buf(numbers(p, base)), recv_buf(out), recv_count(1), root(q));
       check.equal(out, ints{base + me});
     };
-    const auto expect_zero = [&](const ints& out) { check.equal(out, ints{0}); };
+    const auto expect_zero = [&](const ints& out) {
+      check.equal(out, ints{0});
+      note_zeros(world);
+    };
     const ints odd(at(2 * p + 1), 7);
     if (p > 1)
-      alone(
-          root_here, {"scatter", "send_buf", "equal blocks"},
+      rejected_on_one_rank(
+          world, root_here, {"scatter", "send_buf", "equal blocks"},
           [&] { expect_zero(world.scatter(send_buf(odd), recv_count(1), root(q))); }, right);
-    alone(
-        root_here, {"scatter", "recv_count"},
+    rejected_on_one_rank(
+        world, root_here, {"scatter", "recv_count"},
         [&] { expect_zero(world.scatter(send_buf(ints(at(3 * p), 7)), recv_count(1), root(q))); }, right);
-    alone(
-        root_here, {"scatter", "send_count"},
+    rejected_on_one_rank(
+        world, root_here, {"scatter", "send_count"},
         [&] {
           const ints few(at(p - 1), 7);
           expect_zero(world.scatter(send_buf(few), send_count(1), recv_count(1), root(q)));
         },
         right);
-    alone(
-        root_here, {"scatter", "send_buf", "missing"},
+    rejected_on_one_rank(
+        world, root_here, {"scatter", "send_buf", "missing"},
         [&] { expect_zero(world.scatter<int>(recv_count(1), root(q))); }, right);
-    alone(
-        root_here, {"iscatter", "send_count"},
+    rejected_on_one_rank(
+        world, root_here, {"iscatter", "send_count"},
         [&] {
           const ints few(at(p - 1), 7);
           expect_zero(world.iscatter(send_buf(few), send_count(1), recv_count(1), root(q)).wait());
         },
         right);
-    alone(
-        root_here, {"scatter_single", "send_buf"},
-        [&] { check.equal(world.scatter_single(send_buf(odd), root(q)), 0); },
+    rejected_on_one_rank(
+        world, root_here, {"scatter_single", "send_buf"},
+        [&] {
+          check.equal(world.scatter_single(send_buf(odd), root(q)), 0);
+          note_zeros(world);
+        },
         [&](int base) { check.equal(world.scatter_single(send_buf(numbers(p, base)), root(q)), base + me); });
-    alone(
-        root_here, {"scatter_init", "send_count"},
+    rejected_on_one_rank(
+        world, root_here, {"scatter_init", "send_count"},
         [&] {
           ints out(1, -1);
           const ints few(at(p - 1), 7);
@@ -76,27 +82,33 @@ void vector_scatters(const communicator& world) {
     };
     const auto wrong = [&](const ints& from, const ints& counts) {
       check.equal(world.scatterv(send_buf(from), send_counts(counts), recv_count(1), root(q)), ints{0});
+      note_zeros(world);
     };
     ints fewer = ones, negative = ones, own = ones;
     fewer.pop_back();
     negative.front() = -1;
     own[at(q)] = 2;
     const ints enough(at(p + 1), 7), short_of_one(at(p - 1), 7);
-    alone(
-        root_here, {"scatterv", "send_counts"}, [&] { wrong(short_of_one, ones); }, right);
-    alone(
-        root_here, {"scatterv", "send_counts", "entries for"}, [&] { wrong(enough, fewer); }, right);
-    alone(
-        root_here, {"scatterv", "send_counts", "negative"}, [&] { wrong(enough, negative); }, right);
-    alone(
-        root_here, {"scatterv", "send_buf", "missing"},
-        [&] { check.equal(world.scatterv<int>(recv_count(1), root(q)), ints{0}); }, right);
-    alone(
-        root_here, {"iscatterv", "send_counts"},
+    rejected_on_one_rank(
+        world, root_here, {"scatterv", "send_counts"}, [&] { wrong(short_of_one, ones); }, right);
+    rejected_on_one_rank(
+        world, root_here, {"scatterv", "send_counts", "entries for"}, [&] { wrong(enough, fewer); }, right);
+    rejected_on_one_rank(
+        world, root_here, {"scatterv", "send_counts", "negative"}, [&] { wrong(enough, negative); }, right);
+    rejected_on_one_rank(
+        world, root_here, {"scatterv", "send_buf", "missing"},
+        [&] {
+          check.equal(world.scatterv<int>(recv_count(1), root(q)), ints{0});
+          note_zeros(world);
+        },
+        right);
+    rejected_on_one_rank(
+        world, root_here, {"iscatterv", "send_counts"},
         [&] {
           check.equal(
               world.iscatterv(send_buf(short_of_one), send_counts(ones), recv_count(1), root(q)).wait(),
               ints{0});
+          note_zeros(world);
         },
         right);
     // Its data to send are right, so the others receive them.
@@ -104,7 +116,7 @@ void vector_scatters(const communicator& world) {
       ints from(at(p + 1), 7);
       check.equal(world.scatterv(send_buf(from), send_counts(own), recv_count(1), root(q)), ints{7});
     };
-    alone(root_here, {"scatterv", "recv_count"}, own_differs, right);
+    rejected_on_one_rank(world, root_here, {"scatterv", "recv_count"}, own_differs, right);
   });
 }
 
@@ -127,14 +139,14 @@ void gathers(const communicator& world) {
     fewer.pop_back();
     negative.front() = -1;
     own[at(q)] = 0;
-    alone(
-        root_here, {"gatherv", "recv_counts", "entries for"}, [&] { counted(fewer); }, right);
-    alone(
-        root_here, {"gatherv", "recv_counts", "negative"}, [&] { counted(negative); }, right);
-    alone(
-        root_here, {"gatherv", "recv_counts", "for this rank"}, [&] { counted(own); }, right);
-    alone(
-        root_here, {"igatherv", "recv_counts"},
+    rejected_on_one_rank(
+        world, root_here, {"gatherv", "recv_counts", "entries for"}, [&] { counted(fewer); }, right);
+    rejected_on_one_rank(
+        world, root_here, {"gatherv", "recv_counts", "negative"}, [&] { counted(negative); }, right);
+    rejected_on_one_rank(
+        world, root_here, {"gatherv", "recv_counts", "for this rank"}, [&] { counted(own); }, right);
+    rejected_on_one_rank(
+        world, root_here, {"igatherv", "recv_counts"},
         [&] {
           ints out(at(p));
           world.igatherv(send_buf(me), recv_buf(out), recv_counts(fewer), root(q)).wait();
@@ -146,16 +158,16 @@ void gathers(const communicator& world) {
       check.equal(out, ints(at(p), -1));
     };
     if (p > 1) {
-      alone(
-          root_here, {"gatherv", "recv_displs", "block"},
+      rejected_on_one_rank(
+          world, root_here, {"gatherv", "recv_displs", "block"},
           [&] {
             onto_one([&](ints& out, ints& displs) {
               world.gatherv(send_buf(me), recv_buf(out), recv_counts(ones), recv_displs(displs), root(q));
             });
           },
           right);
-      alone(
-          root_here, {"gatherv", "recv_displs", "block"},
+      rejected_on_one_rank(
+          world, root_here, {"gatherv", "recv_displs", "block"},
           [&] {
             onto_one([&](ints& out, ints& displs) {
               world.igatherv(send_buf(me), recv_buf(out), recv_counts(ones), recv_displs(displs), root(q))
@@ -164,23 +176,23 @@ void gathers(const communicator& world) {
           },
           right);
     }
-    alone(
-        root_here, {"gatherv", "recv_counts", "holds 0"},
+    rejected_on_one_rank(
+        world, root_here, {"gatherv", "recv_counts", "holds 0"},
         [&] {
           ints none;
           (void)world.gatherv(send_buf(me), recv_counts_out(none), root(q));
         },
         right);
-    alone(
-        root_here, {"gather", "recv_count"},
+    rejected_on_one_rank(
+        world, root_here, {"gather", "recv_count"},
         [&] {
           ints out(at(p));
           world.gather(send_buf(me), recv_buf(out), recv_count(root_here ? 2 : 1), root(q));
         },
         right);
     const int other = (q + 1) % p;
-    alone(
-        me == other, {"gather", "send_count"},
+    rejected_on_one_rank(
+        world, me == other, {"gather", "send_count"},
         [&] {
           const ints two{5, 6};
           const ints all = world.gather(send_buf(me == other ? ints{} : two), send_count(2), root(q));
@@ -189,6 +201,7 @@ void gathers(const communicator& world) {
             for (int r = 0; r < p; ++r)
               if (r != other) expected[at(2 * r)] = 5, expected[at(2 * r + 1)] = 6;
             check.equal(all, expected);
+            note_zeros(world);
           }
         },
         right);
@@ -208,37 +221,45 @@ void broadcasts_and_reductions(const communicator& world) {
     };
     const auto broadcast = [&](ints v) {
       world.bcast(send_recv_buf(v), send_recv_count(3), root(q));
-      if (!root_here) check.equal(v, ints(3, 0));
+      if (root_here) return;
+      check.equal(v, ints(3, 0));
+      note_zeros(world);
     };
-    alone(
-        root_here, {"bcast", "send_recv_count"}, [&] { broadcast(ints(root_here ? 2 : 3, 4)); }, right);
-    alone(
-        root_here, {"bcast", "send_recv_buf", "missing"},
-        [&] { check.equal(world.bcast<int>(send_recv_count(3), root(q)), ints(3, 0)); }, right);
-    alone(
-        root_here, {"bcast_single", "send_recv_buf"},
+    rejected_on_one_rank(
+        world, root_here, {"bcast", "send_recv_count"}, [&] { broadcast(ints(root_here ? 2 : 3, 4)); },
+        right);
+    rejected_on_one_rank(
+        world, root_here, {"bcast", "send_recv_buf", "missing"},
         [&] {
-          if (root_here)
-            (void)world.bcast_single(send_recv_buf(ints(2)), root(q));
-          else
-            check.equal(world.bcast_single<int>(root(q)), 0);
+          check.equal(world.bcast<int>(send_recv_count(3), root(q)), ints(3, 0));
+          note_zeros(world);
+        },
+        right);
+    rejected_on_one_rank(
+        world, root_here, {"bcast_single", "send_recv_buf"},
+        [&] {
+          if (root_here) return (void)world.bcast_single(send_recv_buf(ints(2)), root(q));
+          check.equal(world.bcast_single<int>(root(q)), 0);
+          note_zeros(world);
         },
         right);
     const int other = (q + 1) % p;
-    alone(
-        me == other && p > 1, {"bcast", "send_recv_buf", "holds 2"},
+    rejected_on_one_rank(
+        world, me == other && p > 1, {"bcast", "send_recv_buf", "holds 2"},
         [&] {
           ints v(me == other && p > 1 ? 2 : 3, 4);
           world.bcast(send_recv_buf(v), send_recv_count(3), root(q));
           check.equal(v, ints(3, 4));
         },
         right);
-    alone(
-        me == other, {"reduce", "send_count"},
+    rejected_on_one_rank(
+        world, me == other, {"reduce", "send_count"},
         [&] {
           const ints v(me == other ? 1 : 2, 1);
           const ints sums = world.reduce(send_buf(v), send_count(2), op(std::plus<>{}), root(q));
-          if (root_here && p > 1) check.equal(sums, ints(2, p - 1));
+          if (!root_here || p == 1) return;
+          check.equal(sums, ints(2, p - 1));
+          note_zeros(world);
         },
         right);
   });
@@ -259,48 +280,48 @@ void among_all(const communicator& world) {
   const auto filled = [&](const ints& out, const ints& expected) {
     if (!here) check.equal(out, expected);
   };
-  alone(
-      here, {"allreduce", "recv_buf"},
+  rejected_on_one_rank(
+      world, here, {"allreduce", "recv_buf"},
       [&] {
         ints out = room(1);
         world.allreduce(send_buf(me), op(std::plus<>{}), recv_buf(out));
         filled(out, ints{p * (p - 1) / 2});
       },
       right);
-  alone(
-      here, {"allgather", "recv_buf"},
+  rejected_on_one_rank(
+      world, here, {"allgather", "recv_buf"},
       [&] {
         ints out = room(p);
         world.allgather(send_buf(me), recv_buf(out));
         filled(out, numbers(p, 0));
       },
       right);
-  alone(
-      here, {"alltoall", "recv_buf"},
+  rejected_on_one_rank(
+      world, here, {"alltoall", "recv_buf"},
       [&] {
         ints out = room(p);
         world.alltoall(send_buf(ints(at(p), me)), recv_buf(out));
         filled(out, numbers(p, 0));
       },
       right);
-  alone(
-      here, {"scan", "recv_buf"},
+  rejected_on_one_rank(
+      world, here, {"scan", "recv_buf"},
       [&] {
         ints out = room(1);
         world.scan(send_buf(1), op(std::plus<>{}), recv_buf(out));
         filled(out, ints{me + 1});
       },
       right);
-  alone(
-      here, {"reduce_scatter_block", "recv_buf"},
+  rejected_on_one_rank(
+      world, here, {"reduce_scatter_block", "recv_buf"},
       [&] {
         ints out = room(1);
         world.reduce_scatter_block(send_buf(ints(at(p), 1)), op(std::plus<>{}), recv_buf(out));
         filled(out, ints{p});
       },
       right);
-  alone(
-      here, {"reduce_scatter on", "recv_buf"},
+  rejected_on_one_rank(
+      world, here, {"reduce_scatter on", "recv_buf"},
       [&] {
         ints out = room(1);
         world.reduce_scatter(send_buf(ints(at(p), 1)), op(std::plus<>{}), recv_counts(ints(at(p), 1)),
@@ -310,16 +331,20 @@ void among_all(const communicator& world) {
       right);
   // Zeros replace the data that it would have sent.
   const ints mine(here ? 1 : 2, 1);
-  alone(
-      here, {"allreduce", "send_count"},
-      [&] { filled(world.allreduce(send_buf(mine), send_count(2), op(std::plus<>{})), ints(2, p - 1)); },
+  rejected_on_one_rank(
+      world, here, {"allreduce", "send_count"},
+      [&] {
+        filled(world.allreduce(send_buf(mine), send_count(2), op(std::plus<>{})), ints(2, p - 1));
+        note_zeros(world);
+      },
       right);
-  alone(
-      here, {"allgather", "send_count"},
+  rejected_on_one_rank(
+      world, here, {"allgather", "send_count"},
       [&] {
         ints expected(at(2 * p), 1);
         expected[at(2 * who)] = expected[at(2 * who + 1)] = 0;
         filled(world.allgather(send_buf(mine), send_count(2)), expected);
+        note_zeros(world);
       },
       right);
 }

@@ -259,7 +259,7 @@ void types(const communicator& comm) {
   check.that(comm.allreduce_single(send_buf(me >= 0), op(std::logical_and<>{})));
 }
 
-void refusals(const communicator& comm) {
+void usage_errors(const communicator& comm) {
   const int p = comm.size();
   const std::vector<int> v(static_cast<std::size_t>(p), 1);
   std::vector<int> small;
@@ -315,12 +315,12 @@ int main(int argc, char** argv) {
       cases("alltoalls" + count, [&] { alltoalls(comm, n); });
     }
     cases("types", [&] { types(comm); });
-    cases("refusals", [&] { refusals(comm); });
+    cases("usage_errors", [&] { usage_errors(comm); });
     cases("barriers", [&] {
       comm.barrier();
       comm.ibarrier().wait();
-      auto meet = comm.barrier_init();
-      for (int i = 0; i < 3; ++i) meet.start(), meet.wait();
+      auto barrier = comm.barrier_init();
+      for (int i = 0; i < 3; ++i) barrier.start(), barrier.wait();
     });
   });
 }

@@ -23,7 +23,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 int value(int step, int from, int to, int i) { return ((step * 100 + from) * 100 + to) * 100 + i; }
 
 // Returns the displacements of blocks of these lengths, with a gap before each.
-ints apart(const ints& counts, int gap) {
+ints displs_with_gap(const ints& counts, int gap) {
   ints displs;
   int end = 0;
   for (int n : counts) {
@@ -61,29 +61,30 @@ class plan_of_steps {
 void alltoallv(const communicator& world, unsigned seed) {
   const int p = world.size(), me = world.rank();
   plan_of_steps plan(p, seed);
-  ints give(at(p)), take(at(p)), give_at, take_at;  // the same containers in all steps
+  ints sent(at(p)), received(at(p)), sent_displs, received_displs;  // the same containers in all steps
   ints in, out;
   for (int step = 0; step < 40; ++step) {
     plan.next();
     for (int r = 0; r < p; ++r)
-      give[at(r)] = plan.lengths[at(me)][at(r)], take[at(r)] = plan.lengths[at(r)][at(me)];
-    give_at = apart(give, plan.gap), take_at = apart(take, 2 - plan.gap);
-    in.assign(end_of(give, give_at), -1);
+      sent[at(r)] = plan.lengths[at(me)][at(r)], received[at(r)] = plan.lengths[at(r)][at(me)];
+    sent_displs = displs_with_gap(sent, plan.gap), received_displs = displs_with_gap(received, 2 - plan.gap);
+    in.assign(end_of(sent, sent_displs), -1);
     for (int r = 0; r < p; ++r)
-      for (int i = 0; i < give[at(r)]; ++i) in[at(give_at[at(r)] + i)] = value(step, me, r, i);
-    out.assign(end_of(take, take_at) + 1, -7);
+      for (int i = 0; i < sent[at(r)]; ++i) in[at(sent_displs[at(r)] + i)] = value(step, me, r, i);
+    out.assign(end_of(received, received_displs) + 1, -7);
     ints expected = out;
     for (int r = 0; r < p; ++r)
-      for (int i = 0; i < take[at(r)]; ++i) expected[at(take_at[at(r)] + i)] = value(step, r, me, i);
-    world.alltoallv(send_buf(in), send_counts(give), send_displs(give_at), recv_buf(out), recv_counts(take),
-                    recv_displs(take_at));
+      for (int i = 0; i < received[at(r)]; ++i)
+        expected[at(received_displs[at(r)] + i)] = value(step, r, me, i);
+    world.alltoallv(send_buf(in), send_counts(sent), send_displs(sent_displs), recv_buf(out),
+                    recv_counts(received), recv_displs(received_displs));
     check.equal(out, expected);
     // Contiguous blocks with the same counts.
-    ints dense(at(std::accumulate(take.begin(), take.end(), 0))), wanted;
+    ints dense(at(std::accumulate(received.begin(), received.end(), 0))), wanted;
     for (int r = 0; r < p; ++r)
-      for (int i = 0; i < take[at(r)]; ++i) wanted.push_back(value(step, r, me, i));
-    world.alltoallv(send_buf(in), send_counts(give), send_displs(give_at), recv_buf(dense),
-                    recv_counts(take));
+      for (int i = 0; i < received[at(r)]; ++i) wanted.push_back(value(step, r, me, i));
+    world.alltoallv(send_buf(in), send_counts(sent), send_displs(sent_displs), recv_buf(dense),
+                    recv_counts(received));
     check.equal(dense, wanted);
   }
 }
@@ -95,7 +96,7 @@ void gathers(const communicator& world, unsigned seed) {
   for (int step = 0; step < 40; ++step) {
     plan.next();
     for (int r = 0; r < p; ++r) counts[at(r)] = plan.lengths[at(r)][0];
-    displs = apart(counts, plan.gap);
+    displs = displs_with_gap(counts, plan.gap);
     in.resize(at(counts[at(me)]));
     for (int i = 0; i < counts[at(me)]; ++i) in[at(i)] = value(step, me, 0, i);
     out.assign(end_of(counts, displs) + 1, -7);
@@ -117,7 +118,7 @@ void gathers(const communicator& world, unsigned seed) {
 }
 
 // A wrong call is rejected even after a right one, and the next right call runs.
-void refusals(const communicator& world) {
+void usage_errors(const communicator& world) {
   const int p = world.size(), me = world.rank();
   ints in(at(p), me), out(at(p)), ones(at(p), 1), places(at(p));
   std::iota(places.begin(), places.end(), 0);
@@ -190,7 +191,7 @@ int main(int argc, char** argv) {
       cases("alltoallv/seed_" + std::to_string(seed), [&] { alltoallv(world, seed); });
       cases("gathers/seed_" + std::to_string(seed), [&] { gathers(world, seed); });
     }
-    cases("refusals", [&] { refusals(world); });
+    cases("usage_errors", [&] { usage_errors(world); });
     cases("beside_nonblocking", [&] { beside_nonblocking(world); });
   });
 }

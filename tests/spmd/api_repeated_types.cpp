@@ -26,7 +26,7 @@ long sum_of(int p, int add) {
 long maximum(int p, int add) { return p - 1 + add; }
 
 // Buffers, counts and operators change one after the other, and also back.
-void combining(const communicator& world) {
+void test_reductions(const communicator& world) {
   const int p = world.size(), me = world.rank();
   for (int step = 0; step < 60; ++step) {
     const std::size_t n = step % 7 == 3 ? 5 : step % 5 == 4 ? 900 : 1;
@@ -61,7 +61,7 @@ void combining(const communicator& world) {
   }
 }
 
-void spreading(const communicator& world) {
+void test_broadcasts(const communicator& world) {
   const int p = world.size(), me = world.rank();
   struct triple {
     int a, b, c;
@@ -91,7 +91,7 @@ void spreading(const communicator& world) {
 }
 
 // All ranks make the same mistake after right calls.
-void refusals(const communicator& world) {
+void usage_errors(const communicator& world) {
   const int p = world.size();
   longs in(3, 1), out(3);
   const auto reduce = [&] { world.allreduce(send_buf(in), recv_buf(out), op(std::plus<>{})); };
@@ -151,9 +151,9 @@ void beside_nonblocking(const communicator& world) {
 
 int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
-    cases("reductions", [&] { combining(world); });
-    cases("broadcasts", [&] { spreading(world); });
-    cases("refusals", [&] { refusals(world); });
+    cases("reductions", [&] { test_reductions(world); });
+    cases("broadcasts", [&] { test_broadcasts(world); });
+    cases("usage_errors", [&] { usage_errors(world); });
     cases("beside_nonblocking", [&] { beside_nonblocking(world); });
   });
 }

@@ -306,7 +306,9 @@ void persistent(communicator& comm) {
 
 int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](communicator& comm, tests::cases& cases) {
-    const auto run = [&](const char* name, const auto& body) { tests::apart(comm, cases, name, body); };
+    const auto run = [&](const char* name, const auto& body) {
+      tests::isolated_case(comm, cases, name, body);
+    };
     run("one_message", one_message);
     run("collectives", collectives_of_all);
     run("dropped", dropped);

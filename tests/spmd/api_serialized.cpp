@@ -238,7 +238,7 @@ void between(communicator& comm) {
   }
 }
 
-void refusals(communicator& comm) {
+void usage_errors(communicator& comm) {
   const int p = comm.size(), me = comm.rank();
   const std::vector<std::string> few(static_cast<std::size_t>(p + 1));
   check.throws<usage_error>([&] { comm.alltoall(send_buf(as_serialized(few))); },
@@ -266,6 +266,6 @@ int main(int argc, char** argv) {
     run("scatters", [&] { scatters(comm); });
     run("alltoalls", [&] { alltoalls(comm); });
     run("between", [&] { between(comm); });
-    run("refusals", [&] { refusals(comm); });
+    run("usage_errors", [&] { usage_errors(comm); });
   });
 }

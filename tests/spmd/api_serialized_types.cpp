@@ -11,9 +11,9 @@
 #include <tutti/tutti.hpp>
 
 #include "support/check.hpp"
+#include "support/failure_report.hpp"
 #include "support/objects.hpp"
 #include "support/program.hpp"
-#include "support/repeated_calls.hpp"
 
 using namespace tutti;
 using namespace tests::objects;
@@ -106,7 +106,7 @@ void wrong_messages(communicator& comm) {
   // The maximum depth, and one level more.
   tree root{0, {}, nullptr};
   tree* end = &root;
-  for (int i = 1; i < detail::deepest_object; ++i) {
+  for (int i = 1; i < detail::max_object_depth; ++i) {
     end->only = std::make_unique<tree>();
     end = end->only.get();
   }

@@ -19,7 +19,7 @@ namespace {
 using ints = std::vector<int>;
 
 // Checks all that a communicator of these ranks of the world, in this order, reports.
-void agrees(const communicator& world, const communicator& part, const ints& members) {
+void check_part(const communicator& world, const communicator& part, const ints& members) {
   check.equal(part.size(), static_cast<int>(members.size()));
   check.equal(members[static_cast<std::size_t>(part.rank())], world.rank());
   check.equal(part.allgather(send_buf(world.rank())), members);
@@ -50,22 +50,22 @@ void by_color_and_key(const communicator& world) {
     const auto part = world.split(me % colors);
     ints members = every(p, me % colors, colors);
     check.that(part.has_value(), "every colour has a part");
-    agrees(world, *part, members);
+    check_part(world, *part, members);
     const auto back = world.split(me % colors, -me);  // in reverse order
     std::reverse(members.begin(), members.end());
-    agrees(world, *back, members);
+    check_part(world, *back, members);
     const auto mixed = world.split(me % colors, me % 3);  // neither a range, nor sorted by rank
     std::stable_sort(members.begin(), members.end(),
                      [](int a, int b) { return a % 3 != b % 3 ? a % 3 < b % 3 : a < b; });
-    agrees(world, *mixed, members);
+    check_part(world, *mixed, members);
   }
 }
 
-void left_out(const communicator& world) {
+void undefined_color(const communicator& world) {
   const int p = world.size(), me = world.rank();
   const auto part = world.split(me == 0 ? -1 : 7);
   check.equal(part.has_value(), me != 0);
-  if (part) agrees(world, *part, every(p, 1, 1));
+  if (part) check_part(world, *part, every(p, 1, 1));
   check.that(!world.split(-5).has_value(), "nobody is in a part");
 }
 
@@ -78,28 +78,28 @@ void parts_of_parts(const communicator& world) {
   ints some;
   for (std::size_t i = static_cast<std::size_t>(half->rank() % 2); i < members.size(); i += 2)
     some.push_back(members[i]);
-  agrees(world, *quarter, some);
-  agrees(world, half->duplicate(), members);
+  check_part(world, *quarter, some);
+  check_part(world, half->duplicate(), members);
 }
 
 // Calls in progress on the whole and on two overlapping parts at the same time.
-void side_by_side(const communicator& world) {
+void concurrent_calls(const communicator& world) {
   const int p = world.size(), me = world.rank();
   const auto rows = world.split(me / 2), columns = world.split(me % 2);
-  auto whole = world.iallreduce_single(send_buf(me), op(std::plus<>{}));
+  auto of_world = world.iallreduce_single(send_buf(me), op(std::plus<>{}));
   auto row = rows->iallgather(send_buf(me));
   auto column = columns->iallgather(send_buf(me));
   ints pair = {me / 2 * 2};
   if (pair[0] + 1 < p) pair.push_back(pair[0] + 1);
   check.equal(column.wait(), every(p, me % 2, 2));
   check.equal(row.wait(), pair);
-  check.equal(whole.wait(), p * (p - 1) / 2);
+  check.equal(of_world.wait(), p * (p - 1) / 2);
 }
 
 void shared_memory(const communicator& world) {
   const communicator node = world.split_to_shared_memory();
   const ints members = node.allgather(send_buf(world.rank()));
-  agrees(world, node, members);
+  check_part(world, node, members);
   check.that(std::is_sorted(members.begin(), members.end()), "in the order of ranks");
   const int nodes = world.allreduce_single(send_buf(node.rank() == 0 ? 1 : 0), op(std::plus<>{}));
   check.that(nodes >= 1 && nodes <= world.size(), "every node has a first rank");
@@ -118,9 +118,9 @@ void refused(const communicator& world) {
 int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
     cases("by_color_and_key", [&] { by_color_and_key(world); });
-    cases("left_out", [&] { left_out(world); });
+    cases("undefined_color", [&] { undefined_color(world); });
     cases("parts_of_parts", [&] { parts_of_parts(world); });
-    cases("side_by_side", [&] { side_by_side(world); });
+    cases("concurrent_calls", [&] { concurrent_calls(world); });
     cases("shared_memory", [&] { shared_memory(world); });
     cases("refused", [&] { refused(world); });
   });

@@ -195,7 +195,7 @@ void in_place(const communicator& world, const item_shape& f) {
 }
 
 // Ranks with a layout and ranks without one take part in one call.
-void some_without(const communicator& world, const item_shape& f) {
+void types_on_some_ranks(const communicator& world, const item_shape& f) {
   const int me = world.rank(), p = world.size();
   blocks items(f, p);
   ints dense(static_cast<std::size_t>(length));
@@ -225,7 +225,7 @@ void some_without(const communicator& world, const item_shape& f) {
 }
 
 // If no layout is given, the output layout is that of an element.
-void asked(const communicator& world) {
+void types_out(const communicator& world) {
   struct point {
     char name;
     double x, y;
@@ -333,9 +333,9 @@ int main(int argc, char** argv) {
       const std::string name = f.name;
       cases("bcast/" + name, [&] { bcast(world, f); });
       cases("in_place/" + name, [&] { in_place(world, f); });
-      cases("some_without/" + name, [&] { some_without(world, f); });
+      cases("types_on_some_ranks/" + name, [&] { types_on_some_ranks(world, f); });
       for (const item_shape& t : shapes) {
-        if (!tests::tried(shapes, f, t, world.size())) continue;
+        if (!tests::is_tested(shapes, f, t, world.size())) continue;
         const std::string both = name + "_to_" + t.name;
         cases("gather/" + both, [&] { gather(world, f, t); });
         cases("scatter/" + both, [&] { scatter(world, f, t); });
@@ -343,7 +343,7 @@ int main(int argc, char** argv) {
         cases("alltoall/" + both, [&] { alltoall(world, f, t); });
       }
     }
-    cases("asked", [&] { asked(world); });
+    cases("types_out", [&] { types_out(world); });
     cases("other_elements", [&] { other_elements(world); });
   });
 }

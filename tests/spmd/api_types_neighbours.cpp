@@ -23,8 +23,8 @@ struct blocks {
   int many, items, first, step;
   ints data;
 
-  blocks(const item_shape& s, int n, int begin = 0, int apart = 1)
-      : shape(s), many(n), items(length / s.per()), first(begin), step(apart) {
+  blocks(const item_shape& s, int n, int begin = 0, int gapped = 1)
+      : shape(s), many(n), items(length / s.per()), first(begin), step(gapped) {
     data = s.buffer(n == 0 ? 0 : first + (step * (n - 1) + 1) * items);
   }
   void clear() { std::fill(data.begin(), data.end(), tests::untouched); }
@@ -56,9 +56,9 @@ void neighbours(const communicator& world, const item_shape& f, const item_shape
   const int sources[] = {(me + p - 1) % p, (me + 2 * p - 2) % p};
   const int destinations[] = {(me + 1) % p, (me + 2) % p};
   const auto ring = world.graph(sources, destinations);
-  blocks one(f, 1), two(f, 2, 1, 2), plain(f, 2), to(t, 2), apart(t, 2, 2, 3);
+  blocks one(f, 1), two(f, 2, 1, 2), plain(f, 2), to(t, 2), gapped(t, 2, 2, 3);
   const auto prepare = [&](int round) {
-    to.clear(), apart.clear();
+    to.clear(), gapped.clear();
     one.fill([&](int, int k) { return value(round, me, 0, k); });
     two.fill([&](int b, int k) { return value(round, me, b, k); });
     plain.fill([&](int b, int k) { return value(round, me, b, k); });
@@ -83,10 +83,10 @@ void neighbours(const communicator& world, const item_shape& f, const item_shape
                   [&](auto... a) { return ring.ineighbor_allgatherv(std::move(a)...); },
                   [&](auto... a) { return ring.neighbor_allgatherv_init(std::move(a)...); }},
       [&](auto&& call) {
-        return call(send_buf(one.data), send_type(f.item), send_count(one.items), recv_buf(apart.data),
-                    recv_type(t.item), recv_displs(apart.displs()));
+        return call(send_buf(one.data), send_type(f.item), send_count(one.items), recv_buf(gapped.data),
+                    recv_type(t.item), recv_displs(gapped.displs()));
       },
-      prepare, to_all(apart));
+      prepare, to_all(gapped));
   tests::in_all_forms(
       three_forms{[&](auto... a) { ring.neighbor_alltoall(std::move(a)...); },
                   [&](auto... a) { return ring.ineighbor_alltoall(std::move(a)...); },
@@ -102,10 +102,10 @@ void neighbours(const communicator& world, const item_shape& f, const item_shape
                   [&](auto... a) { return ring.neighbor_alltoallv_init(std::move(a)...); }},
       [&](auto&& call) {
         return call(send_buf(two.data), send_type(f.item), send_counts(two.counts()),
-                    send_displs(two.displs()), recv_buf(apart.data), recv_type(t.item),
-                    recv_counts(apart.counts()), recv_displs(apart.displs()));
+                    send_displs(two.displs()), recv_buf(gapped.data), recv_type(t.item),
+                    recv_counts(gapped.counts()), recv_displs(gapped.displs()));
       },
-      prepare, to_each(apart));
+      prepare, to_each(gapped));
   prepare(6);
   auto counts = ring.neighbor_alltoallv(send_buf(two.data), send_type(f.item), send_counts(two.counts()),
                                         send_displs(two.displs()), recv_buf(to.data), recv_type(t.item),
@@ -119,9 +119,9 @@ void neighbours(const communicator& world, const item_shape& f, const item_shape
 void between(communicator& world, int split, const item_shape& f, const item_shape& t) {
   const auto sides = world.between(split);
   const int me = sides.rank(), there = sides.in_first_group() ? split : 0, remote = sides.remote_size();
-  blocks one(f, 1), each(f, remote), to(t, remote), into(t, 1), apart(t, remote, 1, 2);
+  blocks one(f, 1), each(f, remote), to(t, remote), into(t, 1), gapped(t, remote, 1, 2);
   const auto prepare = [&](int round) {
-    to.clear(), into.clear(), apart.clear();
+    to.clear(), into.clear(), gapped.clear();
     one.fill([&](int, int k) { return value(round, me, 0, k); });
     each.fill([&](int b, int k) { return value(round, me, there + b, k); });
   };
@@ -133,9 +133,9 @@ void between(communicator& world, int split, const item_shape& f, const item_sha
   to.expect([&](int r, int k) { return value(0, there + r, 0, k); });
   prepare(1);
   sent([&](auto... a) {
-    sides.allgatherv(std::move(a)..., recv_buf(apart.data), recv_displs(apart.displs()));
+    sides.allgatherv(std::move(a)..., recv_buf(gapped.data), recv_displs(gapped.displs()));
   });
-  apart.expect([&](int r, int k) { return value(1, there + r, 0, k); });
+  gapped.expect([&](int r, int k) { return value(1, there + r, 0, k); });
   prepare(2);
   sides
       .ialltoall(send_buf(each.data), send_type(f.item), send_count(each.items), recv_buf(to.data),
@@ -143,9 +143,9 @@ void between(communicator& world, int split, const item_shape& f, const item_sha
       .wait();
   to.expect([&](int r, int k) { return value(2, there + r, me, k); });
   prepare(3);
-  sides.alltoallv(send_buf(each.data), send_type(f.item), send_counts(each.counts()), recv_buf(apart.data),
-                  recv_type(t.item), recv_displs(apart.displs()));
-  apart.expect([&](int r, int k) { return value(3, there + r, me, k); });
+  sides.alltoallv(send_buf(each.data), send_type(f.item), send_counts(each.counts()), recv_buf(gapped.data),
+                  recv_type(t.item), recv_displs(gapped.displs()));
+  gapped.expect([&](int r, int k) { return value(3, there + r, me, k); });
   prepare(4);
   sent([&](auto... a) { sides.allreduce(std::move(a)..., recv_buf(into.data), op(std::plus<>{})); });
   into.expect([&](int, int k) {
@@ -165,12 +165,12 @@ void between(communicator& world, int split, const item_shape& f, const item_sha
       to.expect_untouched();
     prepare(6);
     sent([&](auto... a) {
-      sides.gatherv(std::move(a)..., recv_buf(apart.data), recv_displs(apart.displs()), root(root_rank));
+      sides.gatherv(std::move(a)..., recv_buf(gapped.data), recv_displs(gapped.displs()), root(root_rank));
     });
     if (at_root)
-      apart.expect([&](int r, int k) { return value(6, there + r, 0, k); });
+      gapped.expect([&](int r, int k) { return value(6, there + r, 0, k); });
     else
-      apart.expect_untouched();
+      gapped.expect_untouched();
     prepare(7);
     sides
         .iscatter(send_buf(each.data), send_type(f.item), send_count(each.items), recv_buf(into.data),
@@ -198,7 +198,7 @@ int main(int argc, char** argv) {
     const int p = world.size();
     for (const item_shape& f : shapes)
       for (const item_shape& t : shapes) {
-        if (!tests::tried(shapes, f, t, world.size())) continue;
+        if (!tests::is_tested(shapes, f, t, world.size())) continue;
         const std::string both = f.name + std::string("_to_") + t.name;
         cases("neighbours/" + both, [&] { neighbours(world, f, t); });
         if (p > 1) cases("between/" + both, [&] { between(world, (p + 1) / 3, f, t); });

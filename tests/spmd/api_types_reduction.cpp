@@ -54,7 +54,7 @@ struct items {
   }
 };
 
-void whole(const communicator& world, const item_shape& f, const item_shape& t) {
+void vectors(const communicator& world, const item_shape& f, const item_shape& t) {
   const int me = world.rank(), p = world.size(), root_rank = p / 2;
   items from(f, length), to(t, length);
   const auto prepare = [&](int round) { to.clear(), from.fill([&](int k) { return of(round, me, k); }); };
@@ -201,7 +201,7 @@ void in_place(const communicator& world, const item_shape& f) {
 }
 
 // Operators known by name have a loop of their own, and an identity.
-void known(const communicator& world) {
+void builtin_operators(const communicator& world) {
   const int me = world.rank(), p = world.size();
   std::vector<std::int8_t> rows(12, 1), sums(4, -9);
   const layout column = layout::vector(4, 1, 3, type_of<std::int8_t>());
@@ -224,12 +224,12 @@ int main(int argc, char** argv) {
       const std::string name = f.name;
       cases("in_place/" + name, [&] { in_place(world, f); });
       for (const item_shape& t : shapes) {
-        if (!tests::tried(shapes, f, t, world.size())) continue;
+        if (!tests::is_tested(shapes, f, t, world.size())) continue;
         const std::string both = name + "_to_" + t.name;
-        cases("whole/" + both, [&] { whole(world, f, t); });
+        cases("vectors/" + both, [&] { vectors(world, f, t); });
         cases("scattered/" + both, [&] { scattered(world, f, t); });
       }
     }
-    cases("known", [&] { known(world); });
+    cases("builtin_operators", [&] { builtin_operators(world); });
   });
 }

@@ -279,7 +279,7 @@ int main(int argc, char** argv) {
       for (const bool gaps : {false, true})
         cases("in_place/" + name + (gaps ? "/gaps" : "/dense"), [&] { in_place(world, f, gaps); });
       for (const item_shape& t : shapes) {
-        if (!tests::tried(shapes, f, t, world.size())) continue;
+        if (!tests::is_tested(shapes, f, t, world.size())) continue;
         const std::string both = name + "_to_" + t.name;
         cases("gatherv/" + both, [&] { gatherv(world, f, t); });
         cases("scatterv/" + both, [&] { scatterv(world, f, t); });

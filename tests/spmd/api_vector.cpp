@@ -240,7 +240,7 @@ void alltoallv(const communicator& comm) {
   }
 }
 
-void refusals(const communicator& comm) {
+void usage_errors(const communicator& comm) {
   const int p = comm.size();
   const ints v(at(p)), ones(at(p), 1), longer(at(p) + 1, 1);
   ints negative = ones, tiny;
@@ -289,6 +289,6 @@ int main(int argc, char** argv) {
       cases("scatterv" + root, [&] { scatterv(comm, q); });
     }
     cases("alltoallv", [&] { alltoallv(comm); });
-    cases("refusals", [&] { refusals(comm); });
+    cases("usage_errors", [&] { usage_errors(comm); });
   });
 }

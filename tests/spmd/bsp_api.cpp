@@ -30,23 +30,23 @@ int value_of(int from, int to, int i) { return from * 10000 + to * 100 + i; }
 // --- puts and gets
 void puts_of_values(bsp::context& ctx) {
   const int p = ctx.nprocs(), me = ctx.pid();
-  std::vector<int> came(static_cast<std::size_t>(2 * p), -1);
+  std::vector<int> received(static_cast<std::size_t>(2 * p), -1);
   std::vector<point> points(static_cast<std::size_t>(p));
-  bsp::global_slot<int> there = ctx.registered(came);
+  bsp::global_slot<int> slot = ctx.registered(received);
   auto point_slot = ctx.registered(points);
   ctx.sync();
   for (int k = 0; k < p; ++k) {
     int sent = value_of(me, k, 0);
-    ctx.put(sent, k, there, static_cast<std::size_t>(2 * me));
+    ctx.put(sent, k, slot, static_cast<std::size_t>(2 * me));
     sent = -7;  // the value has been copied
-    ctx.put(value_of(me, k, 1), k, there, static_cast<std::size_t>(2 * me + 1));
+    ctx.put(value_of(me, k, 1), k, slot, static_cast<std::size_t>(2 * me + 1));
     ctx.put(point{1.0f * static_cast<float>(me), static_cast<std::int16_t>(k)}, k, point_slot,
             static_cast<std::size_t>(me));
   }
   ctx.sync();
   for (int k = 0; k < p; ++k) {
-    check.equal(came[static_cast<std::size_t>(2 * k)], value_of(k, me, 0));
-    check.equal(came[static_cast<std::size_t>(2 * k + 1)], value_of(k, me, 1));
+    check.equal(received[static_cast<std::size_t>(2 * k)], value_of(k, me, 0));
+    check.equal(received[static_cast<std::size_t>(2 * k + 1)], value_of(k, me, 1));
     check.that(points[static_cast<std::size_t>(k)] ==
                point{1.0f * static_cast<float>(k), static_cast<std::int16_t>(me)});
   }
@@ -54,102 +54,102 @@ void puts_of_values(bsp::context& ctx) {
 
 void puts_of_containers(bsp::context& ctx, std::size_t n) {
   const int p = ctx.nprocs(), me = ctx.pid();
-  std::vector<int> came(n * static_cast<std::size_t>(p), -1), sent(n * static_cast<std::size_t>(p));
+  std::vector<int> received(n * static_cast<std::size_t>(p), -1), sent(n * static_cast<std::size_t>(p));
   for (int k = 0; k < p; ++k)
     for (std::size_t i = 0; i < n; ++i)
       sent[n * static_cast<std::size_t>(k) + i] = value_of(me, k, static_cast<int>(i));
-  auto there = ctx.registered(came);
+  auto slot = ctx.registered(received);
   ctx.sync();
   for (int k = 0; k < p; ++k)
-    ctx.put(std::span(sent).subspan(n * static_cast<std::size_t>(k), n), k, there,
+    ctx.put(std::span(sent).subspan(n * static_cast<std::size_t>(k), n), k, slot,
             n * static_cast<std::size_t>(me));
   ctx.sync();
   for (int k = 0; k < p; ++k)
     for (std::size_t i = 0; i < n; ++i)
-      check.equal(came[n * static_cast<std::size_t>(k) + i], value_of(k, me, static_cast<int>(i)));
+      check.equal(received[n * static_cast<std::size_t>(k) + i], value_of(k, me, static_cast<int>(i)));
 }
 
 void gets(bsp::context& ctx, std::size_t n) {
   const int p = ctx.nprocs(), me = ctx.pid();
   std::vector<int> mine(n + 1);
   for (std::size_t i = 0; i <= n; ++i) mine[i] = value_of(me, 0, static_cast<int>(i));
-  auto there = ctx.registered(mine);
+  auto slot = ctx.registered(mine);
   ctx.sync();
-  std::vector<std::vector<int>> came(static_cast<std::size_t>(p), std::vector<int>(n, -1));
+  std::vector<std::vector<int>> received(static_cast<std::size_t>(p), std::vector<int>(n, -1));
   int one = -1;
   std::array<int, 1> other{-1};
-  for (int k = 0; k < p; ++k) ctx.get(k, there, 1, came[static_cast<std::size_t>(k)]);
-  ctx.get(p - 1, there, n, one);
-  ctx.get(0, there, 0, other);
+  for (int k = 0; k < p; ++k) ctx.get(k, slot, 1, received[static_cast<std::size_t>(k)]);
+  ctx.get(p - 1, slot, n, one);
+  ctx.get(0, slot, 0, other);
   ctx.sync();
   for (int k = 0; k < p; ++k)
     for (std::size_t i = 0; i < n; ++i)
-      check.equal(came[static_cast<std::size_t>(k)][i], value_of(k, 0, static_cast<int>(i) + 1));
+      check.equal(received[static_cast<std::size_t>(k)][i], value_of(k, 0, static_cast<int>(i) + 1));
   check.equal(one, value_of(p - 1, 0, static_cast<int>(n)));
   check.equal(other[0], value_of(0, 0, 0));
 }
 
-// All processes write to the same place: it then contains one whole message.
+// All processes write to the same elements. Afterwards these contain one complete message.
 void overlapping(bsp::context& ctx) {
   const int p = ctx.nprocs(), me = ctx.pid();
-  std::vector<int> came(1000, -1), sent(1000, me);
-  auto there = ctx.registered(came);
+  std::vector<int> received(1000, -1), sent(1000, me);
+  auto slot = ctx.registered(received);
   ctx.sync();
-  for (int k = 0; k < p; ++k) ctx.put(sent, k, there);
+  for (int k = 0; k < p; ++k) ctx.put(sent, k, slot);
   ctx.sync();
-  check.that(came[0] >= 0 && came[0] < p);
-  check.equal(came, std::vector<int>(1000, came[0]));
+  check.that(received[0] >= 0 && received[0] < p);
+  check.equal(received, std::vector<int>(1000, received[0]));
 }
 
 void text_and_views(bsp::context& ctx) {
-  const int p = ctx.nprocs(), me = ctx.pid(), next = (me + 1) % p, before = (me + p - 1) % p;
+  const int p = ctx.nprocs(), me = ctx.pid(), next = (me + 1) % p, previous = (me + p - 1) % p;
   std::string text(20, '.');
   char letters[3] = {'.', '.', '.'};
   const std::string sent = "from " + std::to_string(me);
-  auto there = ctx.registered(text);
+  auto slot = ctx.registered(text);
   auto small = ctx.registered(letters);
   ctx.sync();
-  ctx.put(std::string_view(sent), next, there);
+  ctx.put(std::string_view(sent), next, slot);
   ctx.put("ab", next, small);
   ctx.sync();
-  const std::string right = "from " + std::to_string(before);
-  check.equal(text, right + std::string(20 - right.size(), '.'));
+  const std::string expected = "from " + std::to_string(previous);
+  check.equal(text, expected + std::string(20 - expected.size(), '.'));
   check.equal(std::string_view(letters, 3), std::string_view("ab", 3));
 }
 
 // --- slots
 void slots(bsp::context& ctx) {
-  const int p = ctx.nprocs(), me = ctx.pid(), next = (me + 1) % p, before = (me + p - 1) % p;
-  int a = -1, b = -1, own = me;
-  bsp::global_slot<int> first = ctx.registered(a), kept;
+  const int p = ctx.nprocs(), me = ctx.pid(), next = (me + 1) % p, previous = (me + p - 1) % p;
+  int a = -1, b = -1, sent = me;
+  bsp::global_slot<int> first = ctx.registered(a), moved;
   {
     auto second = ctx.registered(b);
     check.that(second.number() != first.number() && second.data() == &b && second.size() == 1);
-    kept = std::move(second);
+    moved = std::move(second);
     check.that(second.size() == 0 && second.number() == bsp::no_slot);
   }
-  bsp::local_slot<int> local = ctx.registered_locally(own);
+  bsp::local_slot<int> local = ctx.registered_locally(sent);
   ctx.sync();
   ctx.put(local, next, first);
-  ctx.put(me + 1000, next, kept);
+  ctx.put(me + 1000, next, moved);
   ctx.sync();
-  check.equal(a, before);
-  check.equal(b, before + 1000);
+  check.equal(a, previous);
+  check.equal(b, previous + 1000);
   first.deregister();
   check.equal(first.size(), 0u);
   std::array<int, 5> c{};
   first = ctx.registered(c);  // replaces the first slot
   ctx.sync();
   ctx.put(me, next, first, 4);
-  ctx.get(before, kept, 0, a);
+  ctx.get(previous, moved, 0, a);
   ctx.sync();
-  check.equal(c[4], before);
-  check.equal(a, (before + p - 1) % p + 1000);
+  check.equal(c[4], previous);
+  check.equal(a, (previous + p - 1) % p + 1000);
   first[0] = 3;
-  check.equal(std::accumulate(first.begin(), first.end(), 0), 3 + before);
+  check.equal(std::accumulate(first.begin(), first.end(), 0), 3 + previous);
 }
 
-// Lengths differ and may be zero; many slots come and go.
+// Lengths differ and may be zero. The program creates and destroys many slots.
 void registering(bsp::context& ctx) {
   const int p = ctx.nprocs(), me = ctx.pid();
   std::vector<int> mine(static_cast<std::size_t>(me) % 3, me);
@@ -158,18 +158,18 @@ void registering(bsp::context& ctx) {
   std::vector<bsp::global_slot<int>> each;
   for (int& one : many) each.push_back(ctx.registered(one));
   ctx.sync();
-  std::vector<int> came(2, -1);
+  std::vector<int> received(2, -1);
   const int from = (me + 1) % p;
-  ctx.get(from, area, 0, std::span(came).first(static_cast<std::size_t>(from) % 3));
+  ctx.get(from, area, 0, std::span(received).first(static_cast<std::size_t>(from) % 3));
   for (std::size_t i = 0; i < many.size(); ++i) ctx.put(me * 1000 + static_cast<int>(i), from, each[i]);
   ctx.sync();
-  for (int i = 0; i < 2; ++i) check.equal(came[static_cast<std::size_t>(i)], i < from % 3 ? from : -1);
-  const int before = (me + p - 1) % p;
-  for (std::size_t i = 0; i < many.size(); ++i) check.equal(many[i], before * 1000 + static_cast<int>(i));
+  for (int i = 0; i < 2; ++i) check.equal(received[static_cast<std::size_t>(i)], i < from % 3 ? from : -1);
+  const int previous = (me + p - 1) % p;
+  for (std::size_t i = 0; i < many.size(); ++i) check.equal(many[i], previous * 1000 + static_cast<int>(i));
 }
 
-// --- collectives of a subset or of all; each process syncs p times, whatever the size of its
-// subset
+// --- collectives of a subset or of all
+// Each process syncs p times, whatever the size of its subset.
 void rooted(bsp::context& ctx, bsp::subset& set) {
   const int n = set.nprocs(), me = set.pid();
   const auto blocks = static_cast<std::size_t>(n);
@@ -178,24 +178,24 @@ void rooted(bsp::context& ctx, bsp::subset& set) {
     std::vector<int> data{me, me + 1, me + 2};
     int one = me;
     std::vector<int> gathered(me == root ? 2 * blocks : 0, -1), in_place(me == root ? blocks : 0, -1);
-    std::vector<int> given(me == root ? 2 * blocks : 0), taken(2, -1);
-    std::iota(given.begin(), given.end(), root);
+    std::vector<int> to_scatter(me == root ? 2 * blocks : 0), scattered(2, -1);
+    std::iota(to_scatter.begin(), to_scatter.end(), root);
     const std::array<int, 2> mine{me, -me};
-    int own = me + 5, part = -1;
-    if (me == root) in_place[static_cast<std::size_t>(me)] = own;
+    int contribution = me + 5, part = -1;
+    if (me == root) in_place[static_cast<std::size_t>(me)] = contribution;
     set.broadcast(data, root);
     set.broadcast(one, root);
     set.gather(mine, gathered, root);
     if (me == root)
       set.gather(std::span(in_place).subspan(static_cast<std::size_t>(me), 1), in_place, root);
     else
-      set.gather(own, in_place, root);
-    set.scatter(given, taken, root);
-    set.scatter(std::span(given).first(me == root ? blocks : 0), part, root);
+      set.gather(contribution, in_place, root);
+    set.scatter(to_scatter, scattered, root);
+    set.scatter(std::span(to_scatter).first(me == root ? blocks : 0), part, root);
     ctx.sync();
     check.equal(data, std::vector<int>{root, root + 1, root + 2});
     check.equal(one, root);
-    check.equal(taken, std::vector<int>{root + 2 * me, root + 2 * me + 1});
+    check.equal(scattered, std::vector<int>{root + 2 * me, root + 2 * me + 1});
     check.equal(part, root + me);
     for (std::size_t k = 0; me == root && k < blocks; ++k) {
       check.equal(gathered[2 * k], static_cast<int>(k));
@@ -209,21 +209,21 @@ void unrooted(bsp::context& ctx, bsp::subset& set, std::size_t count) {
   const int n = set.nprocs(), me = set.pid();
   const auto blocks = static_cast<std::size_t>(n);
   std::vector<int> mine(count), all(count * blocks, -1), in_place(blocks, -1);
-  std::vector<int> given(count * blocks), taken(count * blocks, -1);
+  std::vector<int> sent(count * blocks), received(count * blocks, -1);
   for (std::size_t i = 0; i < count; ++i) mine[i] = value_of(me, 0, static_cast<int>(i));
   for (std::size_t k = 0; k < blocks; ++k)
     for (std::size_t i = 0; i < count; ++i)
-      given[k * count + i] = value_of(me, static_cast<int>(k), static_cast<int>(i));
+      sent[k * count + i] = value_of(me, static_cast<int>(k), static_cast<int>(i));
   in_place[static_cast<std::size_t>(me)] = me;
   set.allgather(mine, all);
   set.allgather(std::span(in_place).subspan(static_cast<std::size_t>(me), 1), in_place);
-  set.alltoall(given, taken);
+  set.alltoall(sent, received);
   ctx.sync();
   for (std::size_t k = 0; k < blocks; ++k) {
     check.equal(in_place[k], static_cast<int>(k));
     for (std::size_t i = 0; i < count; ++i) {
       check.equal(all[k * count + i], value_of(static_cast<int>(k), 0, static_cast<int>(i)));
-      check.equal(taken[k * count + i], value_of(static_cast<int>(k), me, static_cast<int>(i)));
+      check.equal(received[k * count + i], value_of(static_cast<int>(k), me, static_cast<int>(i)));
     }
   }
 }
@@ -233,12 +233,12 @@ void combining(bsp::context& ctx, bsp::subset& set, std::size_t count) {
   for (int round = 0; round < ctx.nprocs(); ++round) {
     const int root = round % n;
     int added = me, everywhere = me;
-    double most = me, product = 2;
+    double largest = me, product = 2;
     std::vector<long> here(count, me), all(count, me);
     std::vector<int> modulo(count, me + 1);
     set.reduce(added, std::plus<>{}, root);
     set.allreduce(everywhere, std::plus<int>{});
-    set.allreduce(most, ops::max<>{});
+    set.allreduce(largest, ops::max<>{});
     set.allreduce(product, [](double a, double b) { return a * b; });
     set.combine(here, std::plus<>{}, root);
     set.allcombine(all, ops::min<>{});
@@ -249,7 +249,7 @@ void combining(bsp::context& ctx, bsp::subset& set, std::size_t count) {
     ctx.sync();
     check.equal(added, me == root ? sum : me);
     check.equal(everywhere, sum);
-    check.equal(most, n - 1.0);
+    check.equal(largest, n - 1.0);
     check.equal(product, std::ldexp(1.0, n));
     if (me == root) check.equal(here, std::vector<long>(count, sum));
     check.equal(all, std::vector<long>(count, 0));
@@ -259,12 +259,12 @@ void combining(bsp::context& ctx, bsp::subset& set, std::size_t count) {
 
 struct total {
   double sum;
-  std::int32_t least;
+  std::int32_t min;
 };
-total join(const total& a, const total& b) { return {a.sum + b.sum, std::min(a.least, b.least)}; }
+total join(const total& a, const total& b) { return {a.sum + b.sum, std::min(a.min, b.min)}; }
 
 // A user type, a function, a slot in place of a container, and a combination in a registered area.
-void types_of_ones_own(bsp::context& ctx) {
+void user_types(bsp::context& ctx) {
   const int p = ctx.nprocs(), me = ctx.pid();
   total all{1.0 * me, -me};
   std::vector<float> area(64, 1);
@@ -275,7 +275,7 @@ void types_of_ones_own(bsp::context& ctx) {
   ctx.allcombine(slot, std::plus<>{});
   ctx.sync();
   check.equal(all.sum, p * (p - 1) / 2.0);
-  check.equal(all.least, -(p - 1));
+  check.equal(all.min, -(p - 1));
   check.equal(area, std::vector<float>(64, static_cast<float>(p)));
   ctx.broadcast(slot, p - 1);
   ctx.sync();
@@ -294,7 +294,7 @@ void subsets(bsp::context& ctx, std::size_t count) {
   combining(ctx, half, count);
   unrooted(ctx, parity, count);
   unrooted(ctx, half, count);
-  // of both subsets, and of all, in one superstep
+  // collectives of both subsets, and of all processes, in one superstep
   int a = me, b = me, c = me, alone = me;
   half.allreduce(b, std::plus<>{});
   parity.allreduce(a, std::plus<>{});
@@ -302,8 +302,8 @@ void subsets(bsp::context& ctx, std::size_t count) {
   {
     bsp::subset short_lived = std::move(parity);
     parity = std::move(short_lived);
-    bsp::subset again = ctx.members(me, me + 1);
-    again.allreduce(alone, std::plus<>{});  // the subset is destroyed before the sync
+    bsp::subset single = ctx.members(me, me + 1);
+    single.allreduce(alone, std::plus<>{});  // the subset is destroyed before the sync
   }
   ctx.sync();
   int even = 0, low = 0;
@@ -315,36 +315,36 @@ void subsets(bsp::context& ctx, std::size_t count) {
   check.equal(alone, me);
 }
 
-// --- beside other communication
-void beside_other_traffic(communicator& world) {
-  const int p = world.size(), me = world.rank(), next = (me + 1) % p, before = (me + p - 1) % p;
+// --- concurrent communication
+void concurrent_traffic(communicator& world) {
+  const int p = world.size(), me = world.rank(), next = (me + 1) % p, previous = (me + p - 1) % p;
   auto sum = world.iallreduce(send_buf(me), op(std::plus<>{}));
-  auto p2p = world.irecv<int>(source(before));
+  auto p2p = world.irecv<int>(source(previous));
   bsp::context ctx(world), other(world);
-  std::vector<int> came(2, -1);
-  auto there = ctx.registered(came);
-  int far = -1;
-  auto elsewhere = other.registered(far);
+  std::vector<int> received(2, -1);
+  auto slot = ctx.registered(received);
+  int other_value = -1;
+  auto other_slot = other.registered(other_value);
   ctx.sync();
-  ctx.put(me, next, there);
+  ctx.put(me, next, slot);
   world.send(send_buf(me + 7), destination(next));
   other.sync();
-  other.put(me + 1, next, elsewhere);
+  other.put(me + 1, next, other_slot);
   int total = me;
   other.allreduce(total, std::plus<>{});
   check.equal(world.allgather(send_buf(me))[static_cast<std::size_t>(next)], next);
-  ctx.put(me, next, there, 1);
+  ctx.put(me, next, slot, 1);
   ctx.sync();
-  check.equal(came, std::vector<int>(2, before));
-  check.equal(far, -1);
+  check.equal(received, std::vector<int>(2, previous));
+  check.equal(other_value, -1);
   other.sync();
-  check.equal(far, before + 1);
+  check.equal(other_value, previous + 1);
   check.equal(total, p * (p - 1) / 2);
-  check.equal(p2p.wait()[0], before + 7);
+  check.equal(p2p.wait()[0], previous + 7);
   check.equal(sum.wait()[0], p * (p - 1) / 2);
 }
 
-void on_a_part(communicator& world) {
+void on_a_subgroup(communicator& world) {
   communicator part =
       world.range(world.rank() % 2, world.size() - 1 - (world.size() - 1 - world.rank()) % 2, 2);
   bsp::context ctx(part);
@@ -385,9 +385,9 @@ int main(int argc, char** argv) {
     cases("slots", [&] { slots(ctx); });
     cases("registering", [&] { registering(ctx); });
     cases("rooted", [&] { rooted(ctx, ctx); });
-    cases("types_of_ones_own", [&] { types_of_ones_own(ctx); });
-    cases("beside_other_traffic", [&] { beside_other_traffic(world); });
-    cases("on_a_part", [&] { on_a_part(world); });
+    cases("user_types", [&] { user_types(ctx); });
+    cases("concurrent_traffic", [&] { concurrent_traffic(world); });
+    cases("on_a_subgroup", [&] { on_a_subgroup(world); });
     cases("costs", [&] { costs(world, ctx); });
   });
 }

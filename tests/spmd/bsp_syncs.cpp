@@ -18,49 +18,49 @@ using tests::check;
 namespace {
 
 void supersteps(bsp::context& ctx, int round) {
-  const int p = ctx.nprocs(), me = ctx.pid(), next = (me + 1) % p, before = (me + p - 1) % p;
-  std::vector<double> came(3, -1);
+  const int p = ctx.nprocs(), me = ctx.pid(), next = (me + 1) % p, previous = (me + p - 1) % p;
+  std::vector<double> received(3, -1);
   double sum = me + round, got = -1;
-  auto there = ctx.registered(came);
+  auto slot = ctx.registered(received);
   ctx.sync();
   for (int k = 0; k < 3; ++k) {
-    const double told = 100 * round + 10 * k;
-    ctx.put(told + me, next, there);
+    const double value = 100 * round + 10 * k;
+    ctx.put(value + me, next, slot);
     ctx.sync();
-    check.equal(came[0], told + before);
-    ctx.put(told + me, me, there, 1);
+    check.equal(received[0], value + previous);
+    ctx.put(value + me, me, slot, 1);
     ctx.sync();
-    check.equal(came[1], told + me);
-    if (me == k % p) ctx.put(told, next, there, 2);
+    check.equal(received[1], value + me);
+    if (me == k % p) ctx.put(value, next, slot, 2);
     ctx.sync();
-    check.equal(came[2], me == (k % p + 1) % p ? told : -1.0);
-    came[2] = -1;
+    check.equal(received[2], me == (k % p + 1) % p ? value : -1.0);
+    received[2] = -1;
     ctx.allreduce(sum, std::plus<>{});
-    if (k == 1) ctx.put(told, next, there, 2);
+    if (k == 1) ctx.put(value, next, slot, 2);
     ctx.sync();
-    check.equal(came[2], k == 1 ? told : -1.0);
+    check.equal(received[2], k == 1 ? value : -1.0);
     check.equal(sum, p * (p - 1) / 2.0 + p * round);
     sum = me + round;
-    came[2] = -1;
-    ctx.get(before, there, 1, got);
+    received[2] = -1;
+    ctx.get(previous, slot, 1, got);
     ctx.sync();
-    check.equal(got, told + before);
+    check.equal(got, value + previous);
     ctx.sync();
   }
 }
 
 /// The `busy` processes wait for a message, which is sent only after the supersteps of the round.
-void beside_mail(communicator& world, bsp::context& ctx, const std::function<bool(int)>& busy) {
-  const int p = world.size(), me = world.rank(), before = (me + p - 1) % p, next = (me + 1) % p;
+void concurrent_messages(communicator& world, bsp::context& ctx, const std::function<bool(int)>& busy) {
+  const int p = world.size(), me = world.rank(), previous = (me + p - 1) % p, next = (me + 1) % p;
   for (int round = 0; round < 10; ++round) {
     supersteps(ctx, round);
-    int came = -1;
+    int received = -1;
     if (busy(me)) {
-      auto p2p = world.irecv(recv_buf(came), source(before));
+      auto p2p = world.irecv(recv_buf(received), source(previous));
       supersteps(ctx, round + 1);
       if (busy(next)) world.send(send_buf(me + round), destination(next));
       p2p.wait();
-      check.equal(came, before + round);
+      check.equal(received, previous + round);
     } else {
       supersteps(ctx, round + 1);
       if (busy(next)) world.send(send_buf(me + round), destination(next));
@@ -69,7 +69,7 @@ void beside_mail(communicator& world, bsp::context& ctx, const std::function<boo
 }
 
 /// A collective that some processes begin before the superstep, and the others only after it.
-void beside_collectives(communicator& world, bsp::context& ctx, const std::function<bool(int)>& early) {
+void concurrent_collectives(communicator& world, bsp::context& ctx, const std::function<bool(int)>& early) {
   const int p = world.size(), me = world.rank();
   communicator other = world.duplicate();
   for (int round = 0; round < 10; ++round) {
@@ -95,10 +95,10 @@ int main(int argc, char** argv) {
     const auto nobody = [](int) { return false; };
     const auto first = [](int r) { return r == 0; };
     const auto odd = [](int r) { return r % 2 == 1; };
-    cases("alone", [&] { beside_mail(world, ctx, nobody); });
-    cases("mail/first", [&] { beside_mail(world, ctx, first); });
-    cases("mail/odd", [&] { beside_mail(world, ctx, odd); });
-    cases("collectives/first", [&] { beside_collectives(world, ctx, first); });
-    cases("collectives/odd", [&] { beside_collectives(world, ctx, odd); });
+    cases("alone", [&] { concurrent_messages(world, ctx, nobody); });
+    cases("messages/first", [&] { concurrent_messages(world, ctx, first); });
+    cases("messages/odd", [&] { concurrent_messages(world, ctx, odd); });
+    cases("collectives/first", [&] { concurrent_collectives(world, ctx, first); });
+    cases("collectives/odd", [&] { concurrent_collectives(world, ctx, odd); });
   });
 }

@@ -15,7 +15,7 @@ namespace {
 
 graph::edge_list make(std::size_t vertices, std::vector<graph::edge> edges) {
   graph::edge_list graph{"", std::vector<std::string>(vertices), std::move(edges)};
-  graph.tidy();
+  graph.remove_duplicates();
   return graph;
 }
 
@@ -36,16 +36,16 @@ std::vector<graph::edge_list> graphs(std::uint64_t seed) {
   return all;
 }
 
-void try_graph(tutti::communicator& world, const graph::edge_list& whole) {
+void try_graph(tutti::communicator& world, const graph::edge_list& input) {
   const bool reader = world.rank() == 0;
   meter meter(world);
-  const graph::distributed_graph mine(world, reader ? &whole : nullptr, meter);
-  for (graph::vertex source : {std::size_t{0}, whole.names.size() / 2, whole.names.size() - 1}) {
-    const auto right = graph::oracle_distances(whole, source);
+  const graph::distributed_graph mine(world, reader ? &input : nullptr, meter);
+  for (graph::vertex source : {std::size_t{0}, input.names.size() / 2, input.names.size() - 1}) {
+    const auto right = graph::oracle_distances(input, source);
     const auto found = graph::search(world, mine, source, meter);
     check.that(graph::differences(world, mine, found, reader ? &right : nullptr) == 0, "distances differ");
   }
-  const auto right = graph::oracle_components(whole);
+  const auto right = graph::oracle_components(input);
   auto found = graph::components(world, mine, meter);
   check.that(graph::differences(world, mine, found, reader ? &right : nullptr) == 0, "components differ");
   if (!found.empty()) found.back() ^= 1;
@@ -59,8 +59,8 @@ int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](tutti::communicator& world, tests::cases& cases) {
     const std::uint64_t seed = tests::wanted_seed().value_or(7);
     std::size_t number = 0;
-    for (const graph::edge_list& whole : graphs(seed))
+    for (const graph::edge_list& input : graphs(seed))
       cases("seed_" + std::to_string(seed) + "/number_" + std::to_string(number++),
-            [&] { try_graph(world, whole); });
+            [&] { try_graph(world, input); });
   });
 }

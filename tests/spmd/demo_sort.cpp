@@ -30,17 +30,17 @@ std::vector<sort::string_array> inputs(std::uint64_t seed) {
   return all;
 }
 
-void try_input(tutti::communicator& world, const sort::string_array& whole) {
+void try_input(tutti::communicator& world, const sort::string_array& input) {
   const bool reader = world.rank() == 0;
   meter meter(world);
-  auto mine = sort::share_words(world, reader ? &whole : nullptr, meter);
+  auto mine = sort::share_words(world, reader ? &input : nullptr, meter);
   auto sorted = sort::sample_sort(world, mine, meter);
-  const auto right = sort::oracle_sorted(whole);
+  const auto right = sort::oracle_sorted(input);
   check.that(sort::differences(world, sorted, reader ? &right : nullptr) == 0, "wrong order");
-  const std::size_t share = whole.size() / world.size();
+  const std::size_t share = input.size() / world.size();
   if (share >= 50) check.that(sorted.size() <= share * 3 / 2, "one rank has too much");
   if (world.rank() == 0 && sorted.size() > 0) sorted.chars.push_back('x'), ++sorted.lengths.back();
-  if (whole.size() > static_cast<std::size_t>(world.size()))
+  if (input.size() > static_cast<std::size_t>(world.size()))
     check.that(sort::differences(world, sorted, reader ? &right : nullptr) > 0, "a fault is not seen");
 }
 
@@ -50,8 +50,8 @@ int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](tutti::communicator& world, tests::cases& cases) {
     const std::uint64_t seed = tests::wanted_seed().value_or(11);
     std::size_t number = 0;
-    for (const sort::string_array& whole : inputs(seed))
+    for (const sort::string_array& input : inputs(seed))
       cases("seed_" + std::to_string(seed) + "/number_" + std::to_string(number++),
-            [&] { try_input(world, whole); });
+            [&] { try_input(world, input); });
   });
 }

@@ -30,7 +30,7 @@ ints all_ranks(const communicator& world) {
 }
 
 // Whether a member of a group of n knows another one, by the definition of the four structures.
-bool knows(std::string_view kind, int from, int to, int n) {
+bool can_address(std::string_view kind, int from, int to, int n) {
   const bool log = kind.substr(0, 3) == "log", around = kind == "ring" || kind == "logring";
   for (int hop = 1; hop == 1 || (log && hop < n); hop *= 2)
     for (const int r : {from - hop, from + hop})
@@ -49,12 +49,12 @@ void splits(const communicator& world, std::string_view kind) {
     const ints members = c.part_of(me);
     computes(world, made, members);
     for (int r = 0; r < made.size(); ++r)
-      if (knows(kind, made.rank(), r, made.size()))
+      if (can_address(kind, made.rank(), r, made.size()))
         check.equal(made.translate(r, world), members[at(r)]);
       else
         check.throws<usage_error>([&] { (void)made.translate(r, world); }, {"translate", "does not know"});
     for (int r = 0; r < made.size(); ++r)
-      if (knows(kind, made.rank(), r, made.size()))
+      if (can_address(kind, made.rank(), r, made.size()))
         check.equal(world.translate(members[at(r)], made), r);
       else
         check.throws<usage_error>([&] { (void)world.translate(members[at(r)], made); },
@@ -66,11 +66,11 @@ void splits(const communicator& world, std::string_view kind) {
   }
 }
 
-void talks(const communicator& world, std::string_view kind) {
+void exchange_messages(const communicator& world, std::string_view kind) {
   const communicator few = tests::of_kind(world, kind);
   const int n = few.size(), me = few.rank();
   for (int r = 0; r < n; ++r)
-    if (knows(kind, me, r, n)) {
+    if (can_address(kind, me, r, n)) {
       few.bsend(send_buf(ints(at(r + 1), me)), destination(r), tag(r));
     } else {
       check.throws<usage_error>([&] { few.send(send_buf(1), destination(r)); },
@@ -81,17 +81,18 @@ void talks(const communicator& world, std::string_view kind) {
     }
   int coming = 0;
   for (int r = 0; r < n; ++r)
-    if (knows(kind, me, r, n)) {
+    if (can_address(kind, me, r, n)) {
       ++coming;
       if (r % 2 == 0) check.equal(few.recv<int>(source(r), tag(me)), ints(at(me + 1), r));
     }
   for (int r = 1; r < n; r += 2)
-    if (knows(kind, me, r, n)) check.equal(few.recv<int>(source(rank::any), tag(me)).size(), at(me + 1));
+    if (can_address(kind, me, r, n))
+      check.equal(few.recv<int>(source(rank::any), tag(me)).size(), at(me + 1));
   check.that(coming > 0);
   few.barrier();
 }
 
-void beyond(const communicator& world, std::string_view kind) {
+void out_of_reach(const communicator& world, std::string_view kind) {
   const communicator few = tests::of_kind(world, kind);
   const int n = few.size(), me = few.rank();
   const ints everybody = all_ranks(few);
@@ -130,7 +131,7 @@ void mixed(const communicator& world) {
 }
 
 // Several of them have calls in progress at the same time, beside those of the world.
-void beside(const communicator& world) {
+void concurrent_calls(const communicator& world) {
   const int p = world.size(), me = world.rank();
   std::vector<communicator> all;
   for (const std::string_view kind : tests::group_kinds) all.push_back(tests::of_kind(world, kind));
@@ -153,10 +154,10 @@ int main(int argc, char** argv) {
     cases("logchains", [&] { splits<logchain>(world, "logchain"); });
     cases("logrings", [&] { splits<logring>(world, "logring"); });
     for (const std::string_view kind : tests::group_kinds) {
-      cases("messages_" + std::string(kind), [&] { talks(world, kind); });
-      cases("beyond_" + std::string(kind), [&] { beyond(world, kind); });
+      cases("messages_" + std::string(kind), [&] { exchange_messages(world, kind); });
+      cases("out_of_reach_" + std::string(kind), [&] { out_of_reach(world, kind); });
     }
     cases("mixed", [&] { mixed(world); });
-    cases("beside", [&] { beside(world); });
+    cases("concurrent_calls", [&] { concurrent_calls(world); });
   });
 }

@@ -37,7 +37,7 @@ constexpr bool is_log = std::is_same_v<Structure, logchain> || std::is_same_v<St
 
 // `members`: the addresses in order; the caller is one of them.
 template <class Structure>
-void knows(const Structure& s, int me, const ints& members) {
+void check_members(const Structure& s, int me, const ints& members) {
   const int n = static_cast<int>(members.size());
   const int own = static_cast<int>(std::find(members.begin(), members.end(), me) - members.begin());
   check.equal(s.size(), n);
@@ -66,10 +66,10 @@ ints all_of(const communicator& world) {
 void of_a_communicator(const communicator& world) {
   const int me = world.rank();
   const ints all = all_of(world);
-  knows(chain(world), me, all);
-  knows(ring(world), me, all);
-  knows(logchain(world), me, all);
-  knows(logring(world), me, all);
+  check_members(chain(world), me, all);
+  check_members(ring(world), me, all);
+  check_members(logchain(world), me, all);
+  check_members(logring(world), me, all);
 }
 
 void of_one_another(const communicator& world) {
@@ -77,20 +77,20 @@ void of_one_another(const communicator& world) {
   const ints all = all_of(world);
   const chain c(world);
   const ring r(world);
-  knows(ring(c), me, all);
-  knows(chain(r), me, all);
+  check_members(ring(c), me, all);
+  check_members(chain(r), me, all);
   const logchain lc(c), of_ring(r);
   const logring lr(r), of_chain(c);
-  knows(lc, me, all);
-  knows(of_ring, me, all);
-  knows(lr, me, all);
-  knows(of_chain, me, all);
-  knows(chain(lc), me, all);
-  knows(chain(lr), me, all);
-  knows(ring(lr), me, all);
-  knows(ring(lc), me, all);
-  knows(logchain(lr), me, all);
-  knows(logring(lc), me, all);
+  check_members(lc, me, all);
+  check_members(of_ring, me, all);
+  check_members(lr, me, all);
+  check_members(of_chain, me, all);
+  check_members(chain(lc), me, all);
+  check_members(chain(lr), me, all);
+  check_members(ring(lr), me, all);
+  check_members(ring(lc), me, all);
+  check_members(logchain(lr), me, all);
+  check_members(logring(lc), me, all);
 }
 
 void of_a_list(const communicator& world) {
@@ -99,11 +99,11 @@ void of_a_list(const communicator& world) {
   for (int r = p - 1; r >= 0; --r) (r % 2 == 1 ? odd_backwards : others).push_back(r);
   const ints& mine = me % 2 == 1 ? odd_backwards : others;
   const chain c(world, mine);
-  knows(c, me, mine);
-  knows(ring(world, mine), me, mine);
-  knows(logchain(c), me, mine);
-  knows(logring(ring(world, mine)), me, mine);
-  knows(chain(world, {me}), me, {me});
+  check_members(c, me, mine);
+  check_members(ring(world, mine), me, mine);
+  check_members(logchain(c), me, mine);
+  check_members(logring(ring(world, mine)), me, mine);
+  check_members(chain(world, {me}), me, {me});
   check.throws<usage_error>([&] { chain(world, {me, me}); }, {"ranks", "twice"});
   check.throws<usage_error>([&] { chain(world, {me, p}); }, {"ranks", std::to_string(p).c_str()});
   check.throws<usage_error>([&] { ring(world, ints{}); }, {"ranks", "does not contain this rank"});
@@ -122,7 +122,7 @@ void splits(const communicator& world, const Structure& of, const ints& members,
     }
     ints expected;
     for (const int r : c.part_of(of.rank())) expected.push_back(at(members, r));
-    knows(part, me, expected);
+    check_members(part, me, expected);
     if (depth > 0 && part.size() < of.size()) splits(world, part, expected, seed + 1, depth - 1);
   }
 }
@@ -138,7 +138,7 @@ void bins(const communicator& world, const Structure& of, const ints& members) {
     if (bin_of(of.rank()) < 0)
       check.that(part.empty());
     else
-      knows(part, world.rank(), expected);
+      check_members(part, world.rank(), expected);
   }
   // Halves repeatedly, down to single ranks.
   Structure part = of;
@@ -148,9 +148,10 @@ void bins(const communicator& world, const Structure& of, const ints& members) {
     part = part.split_bin(2, upper);
     first += upper ? (n + 1) / 2 : 0;
     const int left = upper ? n / 2 : (n + 1) / 2;
-    knows(part, world.rank(), ints(members.begin() + first, members.begin() + first + left));
+    check_members(part, world.rank(), ints(members.begin() + first, members.begin() + first + left));
   }
-  check.throws<usage_error>([&] { part.split_bin(2, 2); }, {"split_bin", "bin", "is 2, but there are 2 bins"});
+  check.throws<usage_error>([&] { part.split_bin(2, 2); },
+                            {"split_bin", "bin", "is 2, but there are 2 bins"});
   check.throws<usage_error>([&] { part.split_bin(-1, -1); }, {"split_bin", "bins", "-1"});
 }
 

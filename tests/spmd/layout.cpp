@@ -63,9 +63,9 @@ int cores_of(endpoint& ep) {
   return cores;
 }
 
-std::vector<int> nodes_expected(endpoint& ep, bool pretended) {
+std::vector<int> nodes_expected(endpoint& ep, bool overridden) {
   std::vector<int> expected;
-  if (pretended) {
+  if (overridden) {
     for (int r = 0; r < ep.size(); ++r) expected.push_back(node_of(r));
     return expected;
   }
@@ -83,22 +83,22 @@ std::vector<int> nodes_expected(endpoint& ep, bool pretended) {
   return expected;
 }
 
-void look(endpoint& ep, bool pretended, const std::string& mpi) {
-  const hierarchy& layout = ep.layout();
+void check_topology(endpoint& ep, bool overridden, const std::string& mpi) {
+  const hierarchy& layout = ep.topology();
   check.equal(layout.ranks(), ep.size());
   check.equal(layout.levels(), 1);
-  const std::vector<int> expected = nodes_expected(ep, pretended);
+  const std::vector<int> expected = nodes_expected(ep, overridden);
   for (int a = 0; a < ep.size(); ++a)
     for (int b = 0; b < a; ++b)
       check.equal(layout.node_of(a) == layout.node_of(b),
                   expected[static_cast<std::size_t>(a)] == expected[static_cast<std::size_t>(b)]);
 
-  const auto known = find_engine(ep.engine())->conditions;
-  check.equal(ep.conditions().size(), known.size());
+  const auto declared = find_engine(ep.engine())->conditions;
+  check.equal(ep.conditions().size(), declared.size());
   const int cores = cores_of(ep);
-  for (std::size_t i = 0; i < known.size(); ++i) {
+  for (std::size_t i = 0; i < declared.size(); ++i) {
     const engine_condition& one = ep.conditions()[i];
-    check.equal(one.name, known[i].name);
+    check.equal(one.name, declared[i].name);
     if (one.name == "oversubscribed") check.equal(one.holds, ep.size() > cores);
     if (one.name == "open_mpi") check.equal(one.holds, mpi == "openmpi");
     if (one.name == "mpich") check.equal(one.holds, mpi == "mpich");
@@ -108,19 +108,19 @@ void look(endpoint& ep, bool pretended, const std::string& mpi) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const tests::beginning start(argc, argv);
+  const tests::program_start start(argc, argv);
   const launcher by = find_launcher();
   launch how;
   how.ranks = by.mpi ? by.ranks : std::stoi(tests::variable("TUTTI_RANKS").value_or("4"));
-  const bool pretended = how.ranks >= 3;
-  if (pretended) {
+  const bool overridden = how.ranks >= 3;
+  if (overridden) {
     std::string text = std::to_string(node_of(0));
     for (int r = 1; r < how.ranks; ++r) text += ":" + std::to_string(node_of(r));
     for (const char* rank : {"OMPI_COMM_WORLD_RANK", "PMI_RANK"})
       if (tests::variable(rank).value_or("0") != "0") text = "other";
     setenv("TUTTI_NODES", text.c_str(), 1);
   }
-  const auto program = [&](endpoint& ep) { look(ep, pretended, by.module); };
+  const auto program = [&](endpoint& ep) { check_topology(ep, overridden, by.module); };
   outcome end;
   if (by.mpi) {
     end.failed_rank = 0;
@@ -132,6 +132,6 @@ int main(int argc, char** argv) {
   }
   if (end.failed_rank < 0) return 0;
   const std::string engine = by.mpi ? by.module : tests::variable("TUTTI_ENGINE").value_or("fibers");
-  tests::say_failed(start, {end.failed_rank, how.ranks, engine}, std::runtime_error(end.text));
+  tests::print_failure(start, {end.failed_rank, how.ranks, engine}, std::runtime_error(end.text));
   return 1;
 }

@@ -10,9 +10,9 @@
 
 #include <tutti/tutti.hpp>
 
+#include "support/failure_report.hpp"
 #include "support/p2p.hpp"
 #include "support/program.hpp"
-#include "support/repeated_calls.hpp"
 
 using namespace tutti;
 using namespace tests;
@@ -38,19 +38,19 @@ void add_up(communicator& c, const char* by) {
 
 // Even ranks have a receive in progress and wait in the collective. Odd ranks first send a message
 // that needs this receive, and then call the collective.
-void receive_before(communicator& world, const collective_call& meet, send_modes mode, std::size_t n) {
+void receive_before(communicator& world, const collective_call& synchronize, send_modes mode, std::size_t n) {
   communicator_impl& c = detail::impl_of(world);
   const int me = world.rank(), other = me ^ 1;
   const bool receives = me % 2 == 0 && other < world.size(), sends = me % 2 == 1;
   const bytes mine = contents(me, 1, n);
   bytes got(n + 5);
   detail::pending_call in;
-  if (receives) in = detail::start_receive(c, into(rank::any, 1, got));
-  if (sends) detail::send(c, to(other, 1, mine, mode));
-  meet(world);
+  if (receives) in = detail::start_receive(c, recv_into(rank::any, 1, got));
+  if (sends) detail::send(c, send_to(other, 1, mine, mode));
+  synchronize(world);
   if (receives) {
     in->wait();
-    is(detail::found(*in), other, 1, n);
+    expect_envelope(detail::found(*in), other, 1, n);
     got.resize(n);
     check.equal(got, contents(other, 1, n));
   }
@@ -58,19 +58,19 @@ void receive_before(communicator& world, const collective_call& meet, send_modes
 
 // Several receives; a later receive that would match the same message must not overtake an earlier
 // one.
-void receives_before(communicator& world, const collective_call& meet) {
+void receives_before(communicator& world, const collective_call& synchronize) {
   communicator_impl& c = detail::impl_of(world);
   const int me = world.rank(), other = me ^ 1;
   const bool receives = me % 2 == 0 && other < world.size(), sends = me % 2 == 1;
   std::vector<bytes> got(5, bytes(large));
   std::vector<detail::pending_call> in;
   if (receives) {
-    in.push_back(detail::start_receive(c, into(other, 3, got[0])));
-    in.push_back(detail::start_receive(c, into(rank::any, tags::any, got[1])));
-    in.push_back(detail::start_receive(c, into(other, 3, got[2])));
-    in.push_back(detail::start_receive(c, anything(other, 4, got[3])));
+    in.push_back(detail::start_receive(c, recv_into(other, 3, got[0])));
+    in.push_back(detail::start_receive(c, recv_into(rank::any, tags::any, got[1])));
+    in.push_back(detail::start_receive(c, recv_into(other, 3, got[2])));
+    in.push_back(detail::start_receive(c, recv_any_length(other, 4, got[3])));
     // Matches the second message of tag 4.
-    in.push_back(detail::start_receive(c, into(other, 4, got[4])));
+    in.push_back(detail::start_receive(c, recv_into(other, 4, got[4])));
   }
   const int sent[] = {5, 3, 3, 4, 4};
   const std::size_t goes_to[] = {1, 0, 2, 3, 4};
@@ -78,30 +78,30 @@ void receives_before(communicator& world, const collective_call& meet) {
     for (std::size_t i = 0; i < 5; ++i) {
       const std::size_t n = i < 3 ? large - i : 100 + i;
       const bytes mine = contents(me, sent[i], n);
-      detail::send(c, to(other, sent[i], mine));
+      detail::send(c, send_to(other, sent[i], mine));
     }
-  meet(world);
+  synchronize(world);
   if (!receives) return;
   for (std::size_t i = 0; i < 5; ++i) {
     const std::size_t k = goes_to[i], n = i < 3 ? large - i : 100 + i;
     in[k]->wait();
-    is(detail::found(*in[k]), other, sent[i], n);
+    expect_envelope(detail::found(*in[k]), other, sent[i], n);
     got[k].resize(n);
     check.equal(got[k], contents(other, sent[i], n));
   }
 }
 
 // The wait of a failing receive reports the error, not the collective that progresses it.
-void refused_beside(communicator& world, const collective_call& meet) {
+void refused_beside(communicator& world, const collective_call& synchronize) {
   communicator_impl& c = detail::impl_of(world);
   const bytes mine = contents(world.rank(), 1, 50);
   bytes got, small(20);
-  auto throws = anything(left_of(world), 1, got);
-  throws.room = [](void*, const envelope&) -> void* { throw std::length_error("no room"); };
+  auto throws = recv_any_length(left_of(world), 1, got);
+  throws.allocate = [](void*, const envelope&) -> void* { throw std::length_error("no room"); };
   auto first = detail::start_receive(c, throws);
-  auto second = detail::start_receive(c, into(left_of(world), 1, small));
-  detail::send(c, to(right_of(world), 1, mine));
-  meet(world);
+  auto second = detail::start_receive(c, recv_into(left_of(world), 1, small));
+  detail::send(c, send_to(right_of(world), 1, mine));
+  synchronize(world);
   check.throws<truncation_error>([&] { second->wait(); }, {"recv_count"});
   check.throws<std::length_error>([&] { first->wait(); }, {"no room"});
 }
@@ -113,16 +113,16 @@ void beside_nonblocking(communicator& world) {
     std::vector<int> v(1000, 1);
     const bytes mine = contents(world.rank(), 2, n);
     bytes got;
-    auto in = detail::start_receive(c, anything(left_of(world), 2, got));
+    auto in = detail::start_receive(c, recv_any_length(left_of(world), 2, got));
     auto sum = world.iallreduce(send_buf(v), op(std::plus<>{}));
-    auto out = detail::start_send(c, to(right_of(world), 2, mine, send_modes::synchronous));
+    auto out = detail::start_send(c, send_to(right_of(world), 2, mine, send_modes::synchronous));
     out->wait();
     auto met = world.ibarrier();
     in->wait();
     met.wait();
     check.equal(sum.wait(), std::vector<int>(1000, world.size()));
     check.equal(got, contents(left_of(world), 2, n));
-    detail::send(c, to(rank::null, 2, mine));
+    detail::send(c, send_to(rank::null, 2, mine));
   }
 }
 
@@ -133,11 +133,11 @@ void two_communicators(communicator& world) {
   communicator_impl &a = detail::impl_of(world), &b = detail::impl_of(other);
   const bytes to_a = contents(world.rank(), 1, large), to_b = contents(world.rank() + 100, 1, large - 1);
   bytes from_a(large), from_b;
-  auto in_b = detail::start_receive(b, anything(rank::any, tags::any, from_b));
-  auto in_a = detail::start_receive(a, into(rank::any, tags::any, from_a));
-  auto out_a = detail::start_send(a, to(right_of(world), 1, to_a));
+  auto in_b = detail::start_receive(b, recv_any_length(rank::any, tags::any, from_b));
+  auto in_a = detail::start_receive(a, recv_into(rank::any, tags::any, from_a));
+  auto out_a = detail::start_send(a, send_to(right_of(world), 1, to_a));
   // The other end waits for the same.
-  detail::send(b, to(right_of(world), 1, to_b, send_modes::synchronous));
+  detail::send(b, send_to(right_of(world), 1, to_b, send_modes::synchronous));
   out_a->wait();
   in_a->wait();
   in_b->wait();
@@ -149,12 +149,13 @@ void two_communicators(communicator& world) {
              receives = world.rank() % 2 == 0 && world.rank() + 1 < world.size();
   auto brief = std::make_unique<communicator>(world.duplicate());
   if (sends) {
-    detail::send(detail::impl_of(*brief), to(world.rank() - 1, 9, to_b, send_modes::buffered));
+    detail::send(detail::impl_of(*brief), send_to(world.rank() - 1, 9, to_b, send_modes::buffered));
     brief.reset();
   }
   world.barrier();
   if (receives) {
-    is(detail::receive(detail::impl_of(*brief), anything(rank::any, 9, last)), world.rank() + 1, 9, large - 1);
+    expect_envelope(detail::receive(detail::impl_of(*brief), recv_any_length(rank::any, 9, last)),
+                    world.rank() + 1, 9, large - 1);
     check.equal(last, contents(world.rank() + 101, 1, large - 1));
   }
 }
@@ -167,10 +168,10 @@ void in_a_part(communicator& world) {
   for (const std::size_t n : {std::size_t{8}, large}) {
     const bytes mine = contents(part.rank(), 1, n);
     bytes got;
-    auto in = detail::start_receive(c, anything(rank::any, 1, got));
-    detail::send(c, to(right_of(part), 1, mine, send_modes::synchronous));
+    auto in = detail::start_receive(c, recv_any_length(rank::any, 1, got));
+    detail::send(c, send_to(right_of(part), 1, mine, send_modes::synchronous));
     in->wait();
-    is(detail::found(*in), left_of(part), 1, n);
+    expect_envelope(detail::found(*in), left_of(part), 1, n);
     check.equal(got, contents(left_of(part), 1, n));
   }
 }
@@ -210,26 +211,26 @@ void soak(communicator& world, std::uint64_t seed) {
       for (std::size_t k = 0; k < theirs.size(); ++k) {
         const drawn& d = all[theirs[k]];
         out_bytes[k] = contents(me, d.tag, d.bytes);
-        out.push_back(detail::start_send(c, to(d.to, d.tag, out_bytes[k], d.mode, "isend")));
+        out.push_back(detail::start_send(c, send_to(d.to, d.tag, out_bytes[k], d.mode, "isend")));
       }
     };
     if (style == 1) send_all();
     for (std::size_t k = 0; k < mine.size() && style != 2; ++k) {
       const drawn& d = all[mine[k]];
       in_bytes[k].resize(d.bytes);
-      in.push_back(
-          own() % 2 ? detail::start_receive(c, anything(own() % 2 ? rank::any : d.from, d.tag, in_bytes[k]))
-                    : detail::start_receive(c, into(d.from, d.tag, in_bytes[k])));
+      in.push_back(own() % 2 ? detail::start_receive(
+                                   c, recv_any_length(own() % 2 ? rank::any : d.from, d.tag, in_bytes[k]))
+                             : detail::start_receive(c, recv_into(d.from, d.tag, in_bytes[k])));
     }
     if (style != 1) send_all();
     if (style == 0 && below(2)) add_up(world, below(2) ? "ring" : nullptr);
     if (style == 2) {  // receives any message
       for (std::size_t k = 0; k < mine.size(); ++k) {
         bytes got;
-        const envelope e = detail::receive(c, anything(rank::any, tags::any, got));
+        const envelope e = detail::receive(c, recv_any_length(rank::any, tags::any, got));
         const drawn& d = all[static_cast<std::size_t>(e.tag)];
         check.equal(d.to, me);
-        is(e, d.from, d.tag, d.bytes);
+        expect_envelope(e, d.from, d.tag, d.bytes);
         check.equal(got, contents(d.from, d.tag, d.bytes));
       }
     } else {
@@ -244,7 +245,7 @@ void soak(communicator& world, std::uint64_t seed) {
         } else {
           in[k]->wait();
         }
-        is(detail::found(*in[k]), d.from, d.tag, d.bytes);
+        expect_envelope(detail::found(*in[k]), d.from, d.tag, d.bytes);
         check.equal(in_bytes[k], contents(d.from, d.tag, d.bytes));
       }
     }
@@ -264,16 +265,16 @@ int main(int argc, char** argv) {
         {"schedule", [](communicator& c) { add_up(c, "recursive_doubling"); }},
         {"duplicate", [](communicator& c) { c.duplicate().barrier(); }},
     };
-    for (const auto& [name, meet] : collectives) {
+    for (const auto& [name, synchronize] : collectives) {
       const std::string of = std::string("/") + name;
       for (const std::size_t n : {std::size_t{8}, large}) {
         const std::string bytes = of + "/" + std::to_string(n);
         cases("receive_before" + bytes + "/standard",
-              [&] { receive_before(world, meet, send_modes::standard, n); });
+              [&] { receive_before(world, synchronize, send_modes::standard, n); });
         cases("receive_before" + bytes + "/synchronous",
-              [&] { receive_before(world, meet, send_modes::synchronous, n); });
+              [&] { receive_before(world, synchronize, send_modes::synchronous, n); });
       }
-      cases("receives_before" + of, [&] { receives_before(world, meet); });
+      cases("receives_before" + of, [&] { receives_before(world, synchronize); });
     }
     cases("refused_beside", [&] { refused_beside(world, [](communicator& c) { c.barrier(); }); });
     cases("in_a_part", [&] { in_a_part(world); });
@@ -283,7 +284,7 @@ int main(int argc, char** argv) {
       cases("soak/" + std::to_string(seed), [&] { soak(world, seed); });
     cases("beside_nonblocking", [&] { beside_nonblocking(world); });
     // From here on, the communicator polls its native calls over MPI.
-    for (const auto& [name, meet] : collectives)
-      cases(std::string("receives_before/mixing/") + name, [&] { receives_before(world, meet); });
+    for (const auto& [name, synchronize] : collectives)
+      cases(std::string("receives_before/mixing/") + name, [&] { receives_before(world, synchronize); });
   });
 }

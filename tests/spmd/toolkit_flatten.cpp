@@ -90,7 +90,7 @@ void containers(communicator& world) {
   send_all(world, pieces);
 }
 
-void others(communicator& world) {
+void other_containers(communicator& world) {
   const int p = world.size(), me = world.rank();
   const std::map<int, std::vector<int>> none;
   check.that(
@@ -102,7 +102,7 @@ void others(communicator& world) {
   check.equal(flatten(words, 3).data, std::vector<std::string>{"a", "b", "c"});
 }
 
-void refusals() {
+void usage_errors() {
   const std::vector<std::vector<int>> two(2);
   const std::map<int, std::vector<int>> third{{2, {}}}, negative{{-1, {}}};
   check.throws<usage_error>([&] { (void)flatten(two, 3); },
@@ -110,7 +110,8 @@ void refusals() {
   check.throws<usage_error>([&] { (void)flatten(two, 1); },
                             {"flatten", "nested", "2 containers for 1 ranks"});
   check.throws<usage_error>([&] { (void)flatten(third, 2); }, {"flatten", "nested", "names rank 2"});
-  check.throws<usage_error>([&] { (void)flatten(negative, 2); }, {"flatten", "nested", "names rank -1, but ranks are 0 to"});
+  check.throws<usage_error>([&] { (void)flatten(negative, 2); },
+                            {"flatten", "nested", "names rank -1, but ranks are 0 to"});
   const std::vector<int> three(3);
   check.throws<usage_error>(
       [&] {
@@ -130,7 +131,7 @@ void refusals() {
 int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
     cases("containers", [&] { containers(world); });
-    cases("others", [&] { others(world); });
-    cases("refusals", [&] { refusals(); });
+    cases("other_containers", [&] { other_containers(world); });
+    cases("usage_errors", [&] { usage_errors(); });
   });
 }

@@ -148,7 +148,7 @@ void sensitive(communicator& world) {
   check.that(!same_bits(reproducible_allreduce(world, send_buf(mine), op(std::plus<>{})), in_turn));
 }
 
-void refusals(communicator& world) {
+void usage_errors(communicator& world) {
   const reproducible array(world, 2);
   const std::vector<double> three(3), two{1, 2};
   check.throws<usage_error>([&] { array.allreduce(send_buf(three), op(std::plus<>{})); },
@@ -168,6 +168,6 @@ int main(int argc, char** argv) {
     const std::uint64_t seed = tests::wanted_seed().value_or(3);
     cases("operators/seed_" + std::to_string(seed), [&] { operators(world, seed); });
     cases("sensitive", [&] { sensitive(world); });
-    cases("refusals", [&] { refusals(world); });
+    cases("usage_errors", [&] { usage_errors(world); });
   });
 }

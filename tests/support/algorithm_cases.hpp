@@ -4,7 +4,7 @@
 // loops, below the C++ API. They cover parameters, roots, sizes, types, in place, kinds of
 // operators, blocking and nonblocking calls. All engines run the same cases. Neighbourhood
 // collectives and calls between two groups have one algorithm each. spmd/api_graph.cpp and
-// spmd/api_between.cpp contain their cases.
+// spmd/api_intercommunicators.cpp contain their cases.
 //
 // The name of a case is for example
 // allreduce/ring:segment=32/affine/ordered/in_place/nonblocking/root_2/count_17.
@@ -30,19 +30,19 @@ void try_algorithm(tutti::detail::communicator_impl& comm, cases& cases, const t
 /// Runs everything that this engine supports on this communicator.
 void try_every_algorithm(tutti::detail::communicator_impl& comm, cases& cases);
 
-enum class how_much { all, some };
+enum class coverage { all, some };
 /// Runs one composition if the topology of this communicator permits it.
 void try_composition(tutti::detail::communicator_impl& comm, cases& cases, const tutti::composed_algorithm& a,
-                     how_much tried = how_much::all);
+                     coverage extent = coverage::all);
 /// Runs every composition that the topology of this communicator permits.
 void try_every_composition(tutti::detail::communicator_impl& comm, cases& cases,
-                           how_much tried = how_much::all);
+                           coverage extent = coverage::all);
 
 /// Calls `program` on a rank of an engine with a communicator_impl like that of run(), without the
 /// C++ API.
-void on_a_core(tutti::endpoint& ep,
-               const std::function<void(tutti::detail::communicator_impl&, cases&)>& program);
+void run_with_world(tutti::endpoint& ep,
+                    const std::function<void(tutti::detail::communicator_impl&, cases&)>& program);
 void every_algorithm(tutti::endpoint& ep);
-void every_composition(tutti::endpoint& ep, how_much tried);
+void every_composition(tutti::endpoint& ep, coverage extent);
 
 }  // namespace tests

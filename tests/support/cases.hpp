@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "support/repeated_calls.hpp"
+#include "support/failure_report.hpp"
 #include "tutti/error.hpp"
 
 namespace tests {
@@ -33,7 +33,7 @@ class cases {
   /// `name`: a text, or a function that returns one and is called only if necessary.
   template <class Name, class Body>
   void operator()(Name&& name, Body&& body) {
-    if (!only_.empty() && !wanted(text(name))) return;
+    if (!only_.empty() && !is_selected(text(name))) return;
     ++ran_;
     try {
       body();
@@ -57,7 +57,7 @@ class cases {
     else
       return std::string(name);
   }
-  bool wanted(std::string_view name) const {
+  bool is_selected(std::string_view name) const {
     return name.starts_with(only_) && (name.size() == only_.size() || name[only_.size()] == '/');
   }
 

@@ -18,20 +18,20 @@ inline std::optional<std::string> variable(const char* name) {
 
 /// Sets a variable during its lifetime. Only for the thread that starts jobs; no rank may run
 /// meanwhile.
-class set_for_now {
+class scoped_variable {
  public:
-  set_for_now(std::string name, const std::string& value)
+  scoped_variable(std::string name, const std::string& value)
       : name_(std::move(name)), before_(variable(name_.c_str())) {
     setenv(name_.c_str(), value.c_str(), 1);
   }
-  ~set_for_now() {
+  ~scoped_variable() {
     if (before_)
       setenv(name_.c_str(), before_->c_str(), 1);
     else
       unsetenv(name_.c_str());
   }
-  set_for_now(const set_for_now&) = delete;
-  set_for_now& operator=(const set_for_now&) = delete;
+  scoped_variable(const scoped_variable&) = delete;
+  scoped_variable& operator=(const scoped_variable&) = delete;
 
  private:
   std::string name_;

@@ -37,13 +37,13 @@ class fake_context final : public tutti::context {
   tutti::native_offer offers(const tutti::agreed_signature&) const noexcept override { return of_.offer; }
   void native(const tutti::call&, const tutti::shm::wait_site&) override { ++of_.native; }
   void native_begin(const tutti::call&, tutti::native_state&) override { ++of_.native; }
-  bool native_go_on(tutti::native_state&, bool, const tutti::shm::wait_site&) override { return true; }
+  bool native_progress(tutti::native_state&, bool, const tutti::shm::wait_site&) override { return true; }
   tutti::ready_native make_ready(const tutti::call&) override {
     tutti::ready_native made;
     if (!of_.has_ready) return made;
-    made.most = 100;
-    made.go = [](const tutti::ready_native& r, const void*, void*, std::size_t) { ++record_of(r).ready; };
-    made.go_counted = [](const tutti::ready_native& r, const tutti::detail::counted_call&) {
+    made.max_count = 100;
+    made.run = [](const tutti::ready_native& r, const void*, void*, std::size_t) { ++record_of(r).ready; };
+    made.run_counted = [](const tutti::ready_native& r, const tutti::detail::counted_call&) {
       ++record_of(r).ready_counted;
     };
     record_of(made, &of_);
@@ -63,12 +63,12 @@ class fake_context final : public tutti::context {
 
 class fake_endpoint final : public tutti::endpoint {
  public:
-  fake_endpoint(int rank, int size) : rank_(rank), size_(size), layout_(size) {}
+  fake_endpoint(int rank, int size) : rank_(rank), size_(size), topology_(size) {}
 
   std::string_view engine() const noexcept override { return "fake"; }
   int rank() const noexcept override { return rank_; }
   int size() const noexcept override { return size_; }
-  const tutti::hierarchy& layout() const noexcept override { return layout_; }
+  const tutti::hierarchy& topology() const noexcept override { return topology_; }
   tutti::shm::node* node() noexcept override { return nullptr; }
   std::unique_ptr<tutti::context> open(const tutti::group& members, std::uint64_t id,
                                        tutti::context*) override {
@@ -88,7 +88,7 @@ class fake_endpoint final : public tutti::endpoint {
 
  private:
   int rank_, size_;
-  tutti::hierarchy layout_;
+  tutti::hierarchy topology_;
   tutti::shm::wakeup_flag wakeup_;
 };
 
@@ -105,17 +105,17 @@ class fake_control final : public tutti::detail::control_calls {
  public:
   void run_control(const tutti::call& c) override {
     made.push_back(c.what);
-    if (answer) answer(c);
+    if (reply) reply(c);
   }
   /// Every rank sends what this one sends.
-  static void repeat_own(const tutti::call& c, int ranks) {
+  static void repeat_local(const tutti::call& c, int ranks) {
     for (int r = 0; r < ranks; ++r)
       std::memcpy(static_cast<std::byte*>(c.output) + static_cast<std::size_t>(r) * c.type.size, c.input,
                   c.type.size);
   }
 
   std::vector<tutti::collective> made;
-  std::function<void(const tutti::call&)> answer;
+  std::function<void(const tutti::call&)> reply;
 };
 
 }  // namespace tests

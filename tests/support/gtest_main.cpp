@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The main program of every unit test. The first failed check of a test prints the two lines of
-// repeated_calls.hpp.
+// failure_report.hpp.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/repeated_calls.hpp"
+#include "support/failure_report.hpp"
 
 namespace {
 
@@ -24,25 +24,25 @@ std::string noted(const testing::TestInfo& test, const std::string& key) {
 
 // Returns the message on one line. For a job only the answer is included.
 std::string gist(std::string message) {
-  const std::string_view answer = "Actual: false (";
-  if (const std::size_t at = message.find(answer); at != message.npos)
-    message = message.substr(at + answer.size(), message.rfind(")\nExpected") - at - answer.size());
+  const std::string_view prefix = "Actual: false (";
+  if (const std::size_t at = message.find(prefix); at != message.npos)
+    message = message.substr(at + prefix.size(), message.rfind(")\nExpected") - at - prefix.size());
   std::replace(message.begin(), message.end(), '\n', ' ');
   return message;
 }
 
-class says_how_to_run_again : public testing::EmptyTestEventListener {
+class repeat_command_printer : public testing::EmptyTestEventListener {
  public:
-  explicit says_how_to_run_again(const tests::beginning& start) : start_(start) {}
+  explicit repeat_command_printer(const tests::program_start& start) : start_(start) {}
 
   void OnTestStart(const testing::TestInfo& test) override {
     test_ = &test;
-    said_ = false;
+    printed_ = false;
   }
   // GoogleTest holds its lock here, so it cannot be asked which test runs.
   void OnTestPartResult(const testing::TestPartResult& part) override {
     const testing::TestInfo* const test = test_;
-    if (!part.failed() || test == nullptr || said_.exchange(true)) return;
+    if (!part.failed() || test == nullptr || printed_.exchange(true)) return;
     const std::string name = std::string(test->test_suite_name()) + "." + test->name();
     const std::string seed = noted(*test, "seed"), only = noted(*test, "case");
     const std::string what = gist(part.message());
@@ -52,24 +52,24 @@ class says_how_to_run_again : public testing::EmptyTestEventListener {
     else if (!tests::wanted_case().empty())
       arguments.insert(arguments.end(), {"--only", tests::wanted_case()});
     std::fputs(("FAILED " + name + (seed.empty() ? "" : " (seed " + seed + ")") + ": " + what + "\n" +
-                start_.again({}, arguments, seed) + "\n")
+                start_.repeat_command({}, arguments, seed) + "\n")
                    .c_str(),
                stdout);  // standard error may be captured
     std::fflush(stdout);
   }
 
  private:
-  const tests::beginning& start_;
+  const tests::program_start& start_;
   const testing::TestInfo* test_ = nullptr;
-  std::atomic<bool> said_{false};  // atomic, because ranks check too
+  std::atomic<bool> printed_{false};  // atomic, because ranks check too
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const tests::beginning start(argc, argv);
+  const tests::program_start start(argc, argv);
   testing::InitGoogleTest(&argc, argv);
   // The list takes ownership.
-  testing::UnitTest::GetInstance()->listeners().Append(new says_how_to_run_again(start));
+  testing::UnitTest::GetInstance()->listeners().Append(new repeat_command_printer(start));
   return RUN_ALL_TESTS();
 }

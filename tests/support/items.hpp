@@ -21,7 +21,7 @@ struct item_shape {
   const char* name;
   tutti::layout item;
   std::vector<int> at;  // the elements of one item, in the order of sending
-  int extent;  // elements from one item to the next
+  int extent;           // elements from one item to the next
 
   int per() const { return static_cast<int>(at.size()); }
   /// The position of element j of item i.
@@ -65,8 +65,8 @@ std::vector<item_shape> item_shapes() {
 
 /// Whether the pair (`from`, `to`) is tested. With many ranks each layout is paired only with the
 /// next one, because all pairs take too long.
-inline bool tried(const std::vector<item_shape>& all, const item_shape& from, const item_shape& to,
-                  int ranks) {
+inline bool is_tested(const std::vector<item_shape>& all, const item_shape& from, const item_shape& to,
+                      int ranks) {
   const auto i = static_cast<std::size_t>(&from - all.data()), j = static_cast<std::size_t>(&to - all.data());
   return ranks <= 8 || j == (i + 1) % all.size();
 }

@@ -28,7 +28,7 @@ inline std::vector<int> made_by(int r, int n) {
 /// Runs a case that all ranks end before the next one begins, and checks that all messages were
 /// received.
 template <class Body>
-void apart(tutti::communicator& comm, cases& all, const char* name, const Body& body) {
+void isolated_case(tutti::communicator& comm, cases& all, const char* name, const Body& body) {
   all(name, [&] {
     body(comm);
     comm.barrier();

@@ -27,19 +27,20 @@ inline bytes contents(int source, int tag, std::size_t n) {
   return b;
 }
 
-inline send_args to(int destination, int tag, const bytes& b,
-                    tutti::send_modes mode = tutti::send_modes::standard, const char* operation = "send") {
+inline send_args send_to(int destination, int tag, const bytes& b,
+                         tutti::send_modes mode = tutti::send_modes::standard,
+                         const char* operation = "send") {
   return {operation, destination, tag, mode, b.data(), b.size()};
 }
 
 /// Receives into a buffer that is allocated when the length is known.
-inline recv_args anything(int source, int tag, bytes& into, const char* operation = "recv") {
+inline recv_args recv_any_length(int source, int tag, bytes& into, const char* operation = "recv") {
   recv_args r;
   r.operation = operation;
   r.source = source;
   r.tag = tag;
   r.state = &into;
-  r.room = [](void* state, const envelope& e) -> void* {
+  r.allocate = [](void* state, const envelope& e) -> void* {
     auto& place = *static_cast<bytes*>(state);
     place.resize(e.bytes);
     return place.data();
@@ -47,18 +48,18 @@ inline recv_args anything(int source, int tag, bytes& into, const char* operatio
   return r;
 }
 /// Receives into an existing buffer.
-inline recv_args into(int source, int tag, bytes& place, const char* operation = "recv") {
+inline recv_args recv_into(int source, int tag, bytes& place, const char* operation = "recv") {
   recv_args r;
   r.operation = operation;
   r.source = source;
   r.tag = tag;
   r.into = place.data();
-  r.most = place.size();
+  r.capacity = place.size();
   return r;
 }
 
-inline void is(const envelope& e, int source, int tag, std::size_t n,
-               const std::source_location& at = std::source_location::current()) {
+inline void expect_envelope(const envelope& e, int source, int tag, std::size_t n,
+                            const std::source_location& at = std::source_location::current()) {
   check.equal(e.source, source, at);
   check.equal(e.tag, tag, at);
   check.equal(e.bytes, n, at);

@@ -16,7 +16,7 @@ std::uint64_t seed_of_interleaving(std::string_view engine) {
   return engine == "fibers" && text && !text->empty() ? std::stoull(*text) : 0;
 }
 
-void say_failed(const beginning& start, const place& at, const std::exception& e) {
+void print_failure(const program_start& start, const place& at, const std::exception& e) {
   const auto* named = dynamic_cast<const failed_case*>(&e);
   // A random interleaving belongs to all cases: one case alone would have another interleaving.
   std::vector<std::string> arguments = start.arguments();
@@ -24,14 +24,15 @@ void say_failed(const beginning& start, const place& at, const std::exception& e
     arguments.insert(arguments.end(), {"--only", named->name()});
   else if (!wanted_case().empty())
     arguments.insert(arguments.end(), {"--only", wanted_case()});
-  std::fputs(("FAILED " + at.text() + ": " + e.what() + "\n" + start.again(at, arguments) + "\n").c_str(),
-             stderr);
+  std::fputs(
+      ("FAILED " + at.text() + ": " + e.what() + "\n" + start.repeat_command(at, arguments) + "\n").c_str(),
+      stderr);
 }
 
 int run_program(int argc, char** argv, const std::function<void(tutti::communicator&, cases&)>& body) {
-  const beginning start(argc, argv);
+  const program_start start(argc, argv);
   // Only the first failure of this process is reported. Ranks in other processes report themselves.
-  std::once_flag said;
+  std::once_flag printed;
   return tutti::run(argc, argv, [&](tutti::communicator& world) {
     try {
       cases all;
@@ -48,7 +49,7 @@ int run_program(int argc, char** argv, const std::function<void(tutti::communica
       const std::string engine(tutti::detail::engine_of(tutti::detail::impl_of(world)));
       const place at{world.rank(), world.size(), engine == "mpi" ? tutti::find_launcher().module : engine,
                      seed_of_interleaving(engine)};
-      std::call_once(said, [&] { say_failed(start, at, e); });
+      std::call_once(printed, [&] { print_failure(start, at, e); });
       throw;
     }
   });

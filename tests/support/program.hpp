@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The main program of a test that runs on every rank of any engine. It exits with 0 if every case
-// passed on every rank. Otherwise the first failed rank prints the two lines of repeated_calls.hpp.
+// passed on every rank. Otherwise the first failed rank prints the two lines of failure_report.hpp.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ namespace tests {
 int run_program(int argc, char** argv, const std::function<void(tutti::communicator&, cases&)>& body);
 
 /// Prints both lines to standard error in one write. `e`: the exception of the rank.
-void say_failed(const beginning& start, const place& at, const std::exception& e);
+void print_failure(const program_start& start, const place& at, const std::exception& e);
 
 /// Returns the interleaving that TUTTI_SEED selects, or 0 on engines without interleavings.
 std::uint64_t seed_of_interleaving(std::string_view engine);

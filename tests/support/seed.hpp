@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/repeated_calls.hpp"
+#include "support/failure_report.hpp"
 
 namespace tests {
 

@@ -20,9 +20,9 @@ inline bool may_be_in_place(collective what) {
   return what != collective::barrier && what != collective::bcast && !is_neighborly(what);
 }
 
-inline selection_context make_situation(collective what, int ranks, std::size_t count, std::size_t size,
-                                        bool in_place, builtin_op op, bool commutative, bool inter,
-                                        bool native, bool shared) {
+inline selection_context make_selection_context(collective what, int ranks, std::size_t count,
+                                                std::size_t size, bool in_place, builtin_op op,
+                                                bool commutative, bool inter, bool native, bool shared) {
   call c;
   c.what = what;
   c.count = count;
@@ -42,7 +42,7 @@ inline selection_context make_situation(collective what, int ranks, std::size_t 
 
 /// Calls `try_one` with every selection context of a large grid.
 template <class F>
-void for_each_situation(F&& try_one) {
+void for_each_selection_context(F&& try_one) {
   static constexpr int some_ranks[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 64};
   static constexpr std::size_t counts[] = {0,    1,    2,    5,    6,    7,     8,     16,    17,
                                            32,   33,   63,   64,   65,   127,   128,   129,   255,
@@ -56,8 +56,8 @@ void for_each_situation(F&& try_one) {
         for (const std::size_t size : {std::size_t{1}, std::size_t{8}})
           for (const auto& [op, commutative] : operators)
             for (int bits = 0; bits < 8; ++bits)
-              try_one(make_situation(static_cast<collective>(c), ranks, count, size, (bits & 1) != 0, op,
-                                     commutative, (bits & 2) != 0, (bits & 4) != 0, true));
+              try_one(make_selection_context(static_cast<collective>(c), ranks, count, size, (bits & 1) != 0,
+                                             op, commutative, (bits & 2) != 0, (bits & 4) != 0, true));
 }
 
 /// True if the leaf belongs to this half and serves the call. Every valid document guarantees this.

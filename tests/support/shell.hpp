@@ -11,13 +11,13 @@
 
 namespace tests {
 
-struct ending {
+struct command_result {
   int status = -1;
   std::string text;  // of both outputs
 };
 
-inline ending shell(const std::string& command) {
-  ending e;
+inline command_result shell(const std::string& command) {
+  command_result e;
   FILE* pipe = popen((command + " 2>&1").c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
   char part[4096];

@@ -21,13 +21,13 @@ struct strided {
     return tutti::layout::vector(2, 1, gap, tutti::type_of<int>())
         .resized(static_cast<std::size_t>(step) * sizeof(int));
   }
-  std::size_t room(int items) const {
+  std::size_t required_size(int items) const {
     return items == 0 ? 0 : static_cast<std::size_t>((items - 1) * step + gap + 1);
   }
   // Returns a buffer with these elements in its items, and `more` canaries after them.
   ints spread(const ints& dense, std::size_t more = 3) const {
     const int items = static_cast<int>(dense.size() / 2);
-    ints v(room(items) + more, canary);
+    ints v(required_size(items) + more, canary);
     for (int i = 0; i < items; ++i) {
       v[static_cast<std::size_t>(i * step)] = dense[static_cast<std::size_t>(2 * i)];
       v[static_cast<std::size_t>(i * step + gap)] = dense[static_cast<std::size_t>(2 * i + 1)];
@@ -35,7 +35,7 @@ struct strided {
     return v;
   }
   // Returns a buffer that is large enough to receive into.
-  ints blank(int items, std::size_t more = 3) const { return ints(room(items) + more, canary); }
+  ints blank(int items, std::size_t more = 3) const { return ints(required_size(items) + more, canary); }
 };
 
 inline constexpr strided wide{3, 5}, interleaved{3, 1}, dense{1, 2};

@@ -12,14 +12,14 @@ namespace tests {
 
 inline bool has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
-inline testing::AssertionResult says(std::string_view text, std::string_view part) {
+inline testing::AssertionResult contains(std::string_view text, std::string_view part) {
   if (has(text, part)) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "it does not say \"" << part << "\" but \"" << text << "\"";
 }
 
 /// Returns the output on standard error while `body` runs, whether it returns or throws.
 template <class Body>
-std::string said_on_stderr(Body&& body) {
+std::string captured_stderr(Body&& body) {
   testing::internal::CaptureStderr();
   try {
     body();

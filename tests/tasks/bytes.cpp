@@ -160,7 +160,7 @@ void small_cache(communicator& world) {
   const int last = rt.size() - 1;
   std::vector<tasks::handle<block>> h;
   for (int i = 0; i < 3; ++i) h.push_back(rt.data<block>(0, 100));
-  const auto large = rt.data<block>(0, 300);  // never stays
+  const auto large = rt.data<block>(0, 300);       // never stays
   for (const int i : {0, 1, 0, 2, 0, 1, 2, 2, 0})  // sent: 0, 1, 2, 1, 2, 0
     rt.insert(look, tasks::read(h[at(i)]), tasks::on(last));
   const totals t = seen(world, rt);
@@ -241,7 +241,7 @@ class random_program {
       : world_(world),
         draw_(seed),
         p_(world.size()),
-        how_{.cache = below(4) != 0, .cache_bytes = rooms[below(5)]},
+        how_{.cache = below(4) != 0, .cache_bytes = cache_limits[below(5)]},
         model_(p_, how_.cache, how_.cache_bytes),
         rt_(world, how_),
         reduces_(seed % 3 == 0) {
@@ -260,7 +260,7 @@ class random_program {
   }
 
  private:
-  static constexpr std::size_t rooms[] = {0, 300, 1000, 5000, std::size_t{64} << 20};
+  static constexpr std::size_t cache_limits[] = {0, 300, 1000, 5000, std::size_t{64} << 20};
   std::size_t below(std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(draw_); }
   int any_rank() { return static_cast<int>(below(at(p_))); }
   int any_datum() { return static_cast<int>(below(handles_.size())); }
@@ -281,9 +281,9 @@ class random_program {
         return model_.flush();
       case 3: {
         if (below(3) != 0) return;
-        const bool keep = below(2) != 0;
-        rt_.cache(keep);
-        return model_.cache(keep);
+        const bool on = below(2) != 0;
+        rt_.cache(on);
+        return model_.cache(on);
       }
       case 4:
         rt_.set_rank(h, on);

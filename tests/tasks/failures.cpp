@@ -37,11 +37,11 @@ void works(tasks::runtime& rt) {
 }
 
 // Every rank rejects the call.
-void refused(communicator& world, words said, const std::function<void(tasks::runtime&)>& wrong,
+void refused(communicator& world, words expected, const std::function<void(tasks::runtime&)>& wrong,
              const std::source_location& where = std::source_location::current()) {
   tasks::runtime rt(world);
   const std::string who = "rank " + std::to_string(rt.rank());
-  check.throws<usage_error>([&] { wrong(rt); }, said, where);
+  check.throws<usage_error>([&] { wrong(rt); }, expected, where);
   check.throws<usage_error>([&] { wrong(rt); }, {who.c_str()}, where);
   works(rt);
 }
@@ -206,7 +206,7 @@ void transfers(communicator& world) {
 // detects such calls.
 void not_from_kernels(communicator& world) {
   tasks::runtime rt(world, {.workers = 1});
-  int told = 0;
+  int reported = 0;
   for (const std::function<void()>& call :
        {std::function<void()>([&] { rt.insert([] {}); }), std::function<void()>([&] { rt.wait_all(); }),
         std::function<void()>([&] { rt.barrier(); })})
@@ -214,11 +214,11 @@ void not_from_kernels(communicator& world) {
       try {
         call();
       } catch (const usage_error& e) {
-        told += std::string(e.what()).find("kernel") != std::string::npos;
+        reported += std::string(e.what()).find("kernel") != std::string::npos;
       }
     });
   rt.wait_all();
-  check.equal(told, 3);
+  check.equal(reported, 3);
   works(rt);
 }
 

@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
     for (unsigned long seed = first; seed <= last; ++seed)
       cases([&] { return "seed_" + std::to_string(seed); },
             [&] {
-              graphs::play(
+              graphs::run_and_compare(
                   graphs::draw(seed, world.size(), static_cast<int>(most), static_cast<int>(workers)), world,
                   seed);
             });

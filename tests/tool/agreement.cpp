@@ -39,22 +39,22 @@ std::vector<json> run_job(const job& j, const scratch_folder& at) {
     command += " TUTTI_ENGINE=" + j.engine + " TUTTI_RANKS=" + std::to_string(j.ranks);
   else
     command += " " + j.launcher + " -n " + std::to_string(j.ranks);
-  const ending e = shell(command + " '" TUTTI_TRACE_CALLS "' '" + at.path("calls") + "'");
+  const command_result e = shell(command + " '" TUTTI_TRACE_CALLS "' '" + at.path("calls") + "'");
   if (e.status != 0) {
     ADD_FAILURE() << command << " ends with " << e.status << ": " << e.text << contents(at.path("calls"));
     return std::vector<json>(j.calls.size());
   }
-  const json told = json::parse(std::ifstream(at.path("trace")));
+  const json trace = json::parse(std::ifstream(at.path("trace")));
   std::map<json, json> lines;
-  for (const json& line : told["calls"]) lines[key_of(line)] = line;
-  EXPECT_EQ(told["calls"].size(), j.calls.size()) << command << "\n" << e.text;
-  EXPECT_EQ(told["engine"], j.engine);
+  for (const json& line : trace["calls"]) lines[key_of(line)] = line;
+  EXPECT_EQ(trace["calls"].size(), j.calls.size()) << command << "\n" << e.text;
+  EXPECT_EQ(trace["engine"], j.engine);
   std::vector<json> ran;
   for (const signature& s : j.calls) ran.push_back(lines[key_of(s, sampler::is_vector_form(s.what))]);
   return ran;
 }
 
-std::vector<std::string> questions_of(const job& j) {
+std::vector<std::string> queries_of(const job& j) {
   std::vector<std::string> lines;
   for (const signature& s : j.calls) {
     std::ostringstream q;
@@ -75,9 +75,9 @@ std::vector<std::string> questions_of(const job& j) {
 }
 
 // Counts the inner calls that rank 0 makes in a composed call, by kind.
-std::map<json, std::uint64_t> inside_of(const json& told) {
+std::map<json, std::uint64_t> inner_calls_of(const json& call) {
   std::map<json, std::uint64_t> all;
-  for (const json& one : told.value("inside", json::array())) {
+  for (const json& one : call.value("inside", json::array())) {
     if (one.value("rank", 0) != 0) continue;
     json key;
     for (const char* part : {"collective", "ranks", "count", "in_place", "algorithm", "parameters"})
@@ -94,43 +94,43 @@ struct tally {
 
 tally compare(const std::vector<job>& jobs) {
   const scratch_folder at;
-  std::vector<std::string> questions;
+  std::vector<std::string> queries;
   for (const job& j : jobs)
-    for (const std::string& q : questions_of(j)) questions.push_back(q);
+    for (const std::string& q : queries_of(j)) queries.push_back(q);
   {
     std::ofstream batch(at.path("batch"));
-    for (const std::string& q : questions) batch << q << '\n';
+    for (const std::string& q : queries) batch << q << '\n';
   }
   // The tool warns about variables that do not apply to one half. This test ignores the warnings.
-  const ending e = shell("{ '" TUTTI_TOOL "' explain --batch '" + at.path("batch") + "' --json 2> '" +
-                         at.path("said") + "'; }");
+  const command_result e = shell("{ '" TUTTI_TOOL "' explain --batch '" + at.path("batch") + "' --json 2> '" +
+                                 at.path("warnings") + "'; }");
   if (e.status != 0)
     throw std::runtime_error("explain ends with " + std::to_string(e.status) + ": " +
-                             contents(at.path("said")));
-  const json answers = json::parse(e.text);
+                             contents(at.path("warnings")));
+  const json results = json::parse(e.text);
   tally seen;
   std::size_t next = 0;
   for (const job& j : jobs)
     for (const json& ran : run_job(j, at)) {
-      const json& said = answers.at(next);
-      const std::string& asked = questions[next++];
+      const json& result = results.at(next);
+      const std::string& query = queries[next++];
       if (ran.is_null()) continue;
       ++seen.calls;
       seen.composed += ran["composition"].is_string();
-      seen.forced += said["choice"]["source"] == "environment";
-      seen.by_file += said["choice"]["source"] == "file";
+      seen.forced += result["choice"]["source"] == "environment";
+      seen.by_file += result["choice"]["source"] == "file";
       seen.nodes += !j.nodes.empty();
       seen.inter += ran["inter"].get<bool>();
       seen.algorithms.insert(ran["algorithm"].get<std::string>());
       for (const char* part : {"algorithm", "parameters", "composition"})
-        EXPECT_EQ(said["choice"][part], ran[part]) << asked << ": " << part;
-      EXPECT_EQ(inside_of(said), inside_of(ran)) << asked;
+        EXPECT_EQ(result["choice"][part], ran[part]) << query << ": " << part;
+      EXPECT_EQ(inner_calls_of(result), inner_calls_of(ran)) << query;
     }
-  EXPECT_EQ(next, answers.size());
+  EXPECT_EQ(next, results.size());
   return seen;
 }
 
-TEST(agreement, explain_says_what_runs) {
+TEST(agreement, explain_agrees_with_the_trace) {
   sampler random(seed_or(4711));
   std::vector<job> jobs;
   for (int i = 0; i < 55; ++i) jobs.push_back(random.next_job(8));
@@ -145,7 +145,7 @@ TEST(agreement, explain_says_what_runs) {
   EXPECT_GE(seen.algorithms.size(), 30u);
 }
 
-TEST(agreement, explain_says_what_runs_over_mpi) {
+TEST(agreement, explain_agrees_with_the_trace_over_mpi) {
   std::vector<job> jobs;
   sampler random(seed_or(815));
   for (const mpi_launcher& by : mpi_launchers())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests tutti explain: its output, the sources of its values, and the errors of wrong questions.
+// Tests tutti explain: its output, the sources of its values, and the errors of wrong queries.
 // agreement.cpp tests that it agrees with what runs.
 #include <cstdlib>
 #include <filesystem>
@@ -21,7 +21,7 @@ using namespace tool_tests;
 
 // Runs explain with variables such as "TUTTI_ALLREDUCE_ALGORITHM=ring" before the command.
 json explained(const std::string& variables, const std::string& call) {
-  const ending e = shell(variables + " '" TUTTI_TOOL "' explain " + call + " --json");
+  const command_result e = shell(variables + " '" TUTTI_TOOL "' explain " + call + " --json");
   if (e.status != 0) throw std::runtime_error(call + ": " + e.text);
   return json::parse(e.text);
 }
@@ -71,7 +71,7 @@ TEST(explain, defaults) {
   EXPECT_EQ(a["rejected"].size(), listed.size() - chosen + (chosen != 0 ? 1 : 0));
 }
 
-TEST(explain, situations_reach_the_conditions) {
+TEST(explain, arguments_set_the_conditions) {
   const json a = explained("", "reduce --ranks 6 --nodes 3x2 --op noncommutative --root 5 --engine fibers");
   EXPECT_EQ(a["situation"]["conditions"]["hierarchical"], true);
   EXPECT_EQ(a["situation"]["conditions"]["commutative"], false);
@@ -92,7 +92,7 @@ TEST(explain, situations_reach_the_conditions) {
             true);
 }
 
-TEST(explain, the_environment_is_obeyed) {
+TEST(explain, the_environment_is_used) {
   const char* const call = "allreduce --ranks 5 --count 100 --engine threads";
   const json obeyed = explained("TUTTI_ALLREDUCE_ALGORITHM=segmented_ring:segment=4096", call);
   EXPECT_EQ(obeyed["choice"]["algorithm"], "allreduce/segmented_ring");
@@ -117,7 +117,7 @@ TEST(explain, the_environment_is_obeyed) {
   EXPECT_EQ(named["choice"]["source"], "call");
 }
 
-TEST(explain, files_are_obeyed) {
+TEST(explain, files_are_used) {
   const tree_file tree(R"({"schema": "tutti/tree/1", "pure": {"allreduce": [
     {"when": {"commutative": true, "inter": false}, "by": "bytes", "steps": [
       {"upto": 100, "use": "recursive_doubling"}, {"use": "ring"}]}]}})");
@@ -126,13 +126,13 @@ TEST(explain, files_are_obeyed) {
   EXPECT_EQ(a["choice"]["algorithm"], "allreduce/ring");
   EXPECT_EQ(a["choice"]["source"], "file");
   EXPECT_NE(a["choice"]["said_by"].get<std::string>().find(tree.path), std::string::npos);
-  bool on_the_way = false;
-  for (const json& step : a["path"]) on_the_way = on_the_way || step["file"] == tree.path;
-  EXPECT_TRUE(on_the_way);
+  bool on_the_path = false;
+  for (const json& step : a["path"]) on_the_path = on_the_path || step["file"] == tree.path;
+  EXPECT_TRUE(on_the_path);
   const json b = explained(variable, "allreduce --ranks 5 --bytes 1K --engine threads --op noncommutative");
   EXPECT_EQ(b["choice"]["source"], "default");
   // An invalid file leaves the defaults in effect, the same as in the library.
-  const ending wrong =
+  const command_result wrong =
       shell("TUTTI_COLL_SELECTION_JSON_FILE=/no/such/file '" TUTTI_TOOL "' explain barrier --ranks 2");
   EXPECT_EQ(wrong.status, 0);
   EXPECT_NE(wrong.text.find("/no/such/file"), wrong.text.npos);
@@ -142,7 +142,7 @@ TEST(explain, files_are_obeyed) {
             2);
 }
 
-TEST(explain, compositions_say_what_they_call) {
+TEST(explain, compositions_list_their_inner_calls) {
   const json a = explained("TUTTI_ALLREDUCE_COMPOSITION=reduce_bcast TUTTI_BCAST_ALGORITHM=chain",
                            "allreduce --ranks 6 --count 10 --engine fibers");
   EXPECT_EQ(a["choice"]["composition"], "allreduce/reduce_bcast");
@@ -160,7 +160,7 @@ TEST(explain, compositions_say_what_they_call) {
   const json flat = explained("", "allreduce --ranks 6 --composition node_leader --engine fibers");
   EXPECT_EQ(nodes["choice"]["source"], "call");
   EXPECT_TRUE(flat["choice"]["composition"].is_string() || !flat["overrides"].empty());
-  const ending text = tutti("explain allreduce --ranks 6 --nodes 3x2 --composition node_leader");
+  const command_result text = tutti("explain allreduce --ranks 6 --nodes 3x2 --composition node_leader");
   for (const char* part : {"composition tree", "pure tree", "choice: allreduce/node_leader", "inner calls"})
     EXPECT_NE(text.text.find(part), text.text.npos) << part << "\n" << text.text;
 }
@@ -174,12 +174,12 @@ TEST(explain, batches) {
   EXPECT_EQ(all[1]["choice"]["algorithm"], "bcast/chain");
   EXPECT_EQ(all[2]["choice"]["source"], "default") << "the variable held for one line";
   const tree_file wrong("allreduce --ranks 4\nallreduce --rank 4\n");
-  const ending e = tutti("explain --batch " + wrong.path);
+  const command_result e = tutti("explain --batch " + wrong.path);
   EXPECT_EQ(e.status, 2);
   EXPECT_NE(e.text.find(wrong.path + ":2: "), e.text.npos) << e.text;
 }
 
-TEST(explain, wrong_questions_end_with_2) {
+TEST(explain, wrong_queries_end_with_2) {
   const std::pair<const char*, const char*> wrong[] = {
       {"alreduce --ranks 4", "did you mean \"allreduce\"?"},
       {"allreduce --ranks 4 --type doble", "did you mean \"double\"?"},
@@ -207,13 +207,13 @@ TEST(explain, wrong_questions_end_with_2) {
       {"--batch /no/such/file", "cannot be read"},
       {"allreduce --batch /no/such/file", "name no collective"}};
   for (const auto& [call, text] : wrong) {
-    const ending e = tutti(std::string("explain ") + call);
+    const command_result e = tutti(std::string("explain ") + call);
     EXPECT_EQ(e.status, 2) << call;
-    EXPECT_NE(e.text.find(text), e.text.npos) << call << " says " << e.text;
+    EXPECT_NE(e.text.find(text), e.text.npos) << call << " prints " << e.text;
   }
-  const ending many = tutti("explain allreduce --engine threads --ranks 5000");
+  const command_result many = tutti("explain allreduce --engine threads --ranks 5000");
   EXPECT_EQ(many.status, 2);
-  EXPECT_TRUE(says(many.text, "the engine threads has at most 4096 ranks"));
+  EXPECT_TRUE(contains(many.text, "the engine threads has at most 4096 ranks"));
   EXPECT_EQ(tutti("explain allreduce --ranks 0").status, 2);
   EXPECT_EQ(shell("TUTTI_COLL_FALLBACK=maybe '" TUTTI_TOOL "' explain barrier").status, 2);
   EXPECT_EQ(shell("TUTTI_ALLREDUCE_ALGORITHM=rnig '" TUTTI_TOOL "' explain barrier").status, 2);

@@ -45,8 +45,8 @@ std::vector<launcher> launchers_here() {
       if (served(mpi) && can_run(head + mpi)) all.push_back({head + mpi, mpi});
   for (const std::string name : {"mpirun", "mpiexec", "mpiexec.hydra", "orterun"}) {
     if (!can_run(name)) continue;
-    const std::string said = shell(name + " --version").text;
-    const std::string mpi = said.find("HYDRA") != said.npos ? "mpich" : "openmpi";
+    const std::string version = shell(name + " --version").text;
+    const std::string mpi = version.find("HYDRA") != version.npos ? "mpich" : "openmpi";
     if (served(mpi)) all.push_back({name, mpi});
   }
   return all;
@@ -76,7 +76,7 @@ class preload : public testing::Test {
   }
   // Runs `tutti preload ...` in the same way as a user. Its standard input never ends: MPICH's
   // launcher may die if it cannot pass the end of the input to a program that has exited.
-  [[nodiscard]] ending call(const std::string& arguments, const std::string& variables = "") const {
+  [[nodiscard]] command_result call(const std::string& arguments, const std::string& variables = "") const {
     return shell(
         "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "
         "TUTTI_MODULE_PATH='" +
@@ -84,7 +84,7 @@ class preload : public testing::Test {
         files_.path("input") + "'");
   }
   [[nodiscard]] json plan(const std::string& arguments, const std::string& variables = "") const {
-    const ending e = call("--print --json " + arguments, variables);
+    const command_result e = call("--print --json " + arguments, variables);
     EXPECT_EQ(e.status, 0) << arguments << e.text;
     return e.status == 0 ? json::parse(e.text) : json();
   }
@@ -102,10 +102,10 @@ std::vector<std::string> lines_of(const std::string& text) {
   return all;
 }
 
-TEST_F(preload, ranks_have_the_library_of_their_launcher) {
+TEST_F(preload, ranks_load_the_library_of_their_launcher) {
   const auto all = launchers_here();
   for (const auto& [name, mpi] : all) {
-    const ending e =
+    const command_result e =
         call("--stats -- " + name + " -n 2 '" + program_ + "' one 'two  words' '[x,y]' '' -- -n '$HOME'",
              "TUTTI_ALLREDUCE_ALGORITHM=ring:segment=64K");
     EXPECT_EQ(e.status, 0) << name << e.text;
@@ -117,10 +117,10 @@ TEST_F(preload, ranks_have_the_library_of_their_launcher) {
   EXPECT_EQ(all.empty(), mpi_launchers().empty());
 }
 
-TEST_F(preload, every_program_of_several_has_it) {
+TEST_F(preload, every_program_of_a_job_loads_the_library) {
   for (const auto& [name, mpi] : launchers_here()) {
-    const ending e = call("-- " + name + " -n 1 '" + program_ + "' a : -n 2 '" + program_ + "' b c",
-                          "TUTTI_ALLREDUCE_ALGORITHM='ring;x y'");
+    const command_result e = call("-- " + name + " -n 1 '" + program_ + "' a : -n 2 '" + program_ + "' b c",
+                                  "TUTTI_ALLREDUCE_ALGORITHM='ring;x y'");
     EXPECT_EQ(e.status, 0) << name << e.text;
     const std::string head = "LD_PRELOAD=" + library(mpi) + " RING=ring;x y STATS= WORDS=";
     EXPECT_EQ(lines_of(e.text), (std::vector<std::string>{head + "1<a>", head + "2<b><c>", head + "2<b><c>"}))
@@ -128,11 +128,11 @@ TEST_F(preload, every_program_of_several_has_it) {
   }
 }
 
-TEST_F(preload, a_library_of_the_user_stays_behind) {
+TEST_F(preload, a_library_of_the_user_is_loaded_second) {
   const std::string theirs = files_.path("theirs.so");
   fs::copy_file(TUTTI_PRELOAD_STUB, theirs);
   for (const auto& [name, mpi] : launchers_here()) {
-    const ending e = call("-- " + name + " -n 1 '" + program_ + "'", "LD_PRELOAD='" + theirs + "'");
+    const command_result e = call("-- " + name + " -n 1 '" + program_ + "'", "LD_PRELOAD='" + theirs + "'");
     ASSERT_EQ(lines_of(e.text).size(), 1u) << name << ": " << e.text;
     EXPECT_TRUE(lines_of(e.text)[0].starts_with("LD_PRELOAD=" + library(mpi) + ":" + theirs + " ")) << e.text;
   }
@@ -140,16 +140,17 @@ TEST_F(preload, a_library_of_the_user_stays_behind) {
 
 // The launcher's own process must not load the library. The test uses a launcher script that prints
 // its environment; the tool knows it by its name.
-TEST_F(preload, the_launcher_itself_has_nothing) {
+TEST_F(preload, the_launcher_does_not_load_the_library) {
   fs::create_directory(files_.path("bin"));
-  const std::string in_front = script("bin/mpirun",
-                                      "if [ \"$1\" = --version ]; then echo 'mpirun (Open MPI) 9'; exit; fi\n"
-                                      "echo \"launcher has <$LD_PRELOAD> <$1> <$2>\"\n");
-  const ending e = call("-- '" + in_front + "' -n 1 app");
+  const std::string fake_launcher =
+      script("bin/mpirun",
+             "if [ \"$1\" = --version ]; then echo 'mpirun (Open MPI) 9'; exit; fi\n"
+             "echo \"launcher has <$LD_PRELOAD> <$1> <$2>\"\n");
+  const command_result e = call("-- '" + fake_launcher + "' -n 1 app");
   EXPECT_EQ(e.text, "launcher has <> <-x> <LD_PRELOAD=" + library("openmpi") + ">\n");
 }
 
-TEST_F(preload, what_a_launcher_says_counts_before_its_name) {
+TEST_F(preload, the_version_text_of_a_launcher_overrides_its_name) {
   fs::create_directory(files_.path("bin"));
   const std::string odd = script("bin/mpirun.openmpi", "echo 'HYDRA build details:'\n"),
                     silent = script("bin/mpiexec.hydra", "exit 1\n"), mute = script("bin/mpirun", "exit 1\n");
@@ -159,12 +160,12 @@ TEST_F(preload, what_a_launcher_says_counts_before_its_name) {
   fs::create_symlink(mute, files_.path("bin/orterun"));
   fs::create_symlink(files_.path("bin/orterun"), files_.path("bin/start"));
   EXPECT_EQ(plan("-- '" + files_.path("bin/start") + "' app")["mpi"], "openmpi");
-  const ending e = call("-- '" + mute + "' app");
+  const command_result e = call("-- '" + mute + "' app");
   EXPECT_EQ(e.status, 2);
   EXPECT_NE(e.text.find("--mpi openmpi or --mpi mpich"), e.text.npos) << e.text;
 }
 
-TEST_F(preload, the_jobs_status_comes_back) {
+TEST_F(preload, the_status_of_the_job_is_returned) {
   const std::string fails = script("fails", "exit 7\n");
   std::set<std::string> seen;  // one name for each MPI: Open MPI takes long to end a failing job
   for (const auto& [name, mpi] : launchers_here())
@@ -175,10 +176,10 @@ TEST_F(preload, the_jobs_status_comes_back) {
 }
 
 TEST_F(preload, a_program_by_itself) {
-  const ending e = call("--mpi mpich --stats -- '" + program_ + "' 'a b'");
+  const command_result e = call("--mpi mpich --stats -- '" + program_ + "' 'a b'");
   EXPECT_EQ(e.text, "LD_PRELOAD=" + library("mpich") + " RING= STATS=1 WORDS=1<a b>\n");
   EXPECT_EQ(plan("-- '" + program_ + "'", "TUTTI_MPI=openmpi")["mpi"], "openmpi");
-  const ending unknown = call("-- '" + program_ + "'");
+  const command_result unknown = call("-- '" + program_ + "'");
   EXPECT_EQ(unknown.status, 2);
   EXPECT_NE(unknown.text.find("pass --mpi openmpi or --mpi mpich"), unknown.text.npos) << unknown.text;
 }
@@ -193,23 +194,23 @@ std::map<std::string, std::string> linked_programs() {
 }
 
 // Uses the library that was built, which the tool finds in its own installation.
-TEST_F(preload, the_librarys_own_report_comes) {
+TEST_F(preload, the_library_writes_its_report) {
   for (const auto& [name, mpi] : launchers_here()) {
     const std::string program = linked_programs().at(mpi), file = files_.path(name + ".json");
-    const ending e = call("--stats-json '" + file + "' -- " + name + " -n 3 '" + program + "'",
-                          "TUTTI_MODULE_PATH= TUTTI_ALLREDUCE_ALGORITHM=ring");
+    const command_result e = call("--stats-json '" + file + "' -- " + name + " -n 3 '" + program + "'",
+                                  "TUTTI_MODULE_PATH= TUTTI_ALLREDUCE_ALGORITHM=ring");
     ASSERT_EQ(e.status, 0) << name << e.text;
-    const json told = json::parse(contents(file));
-    EXPECT_EQ(told["mpi"], mpi);
-    EXPECT_EQ(told["ranks"], 3);
-    EXPECT_EQ(told["collectives"]["allreduce"]["rerouted"], 1) << told;
-    const ending table = call("--stats -- " + name + " -n 3 '" + program + "'", "TUTTI_MODULE_PATH=");
+    const json report = json::parse(contents(file));
+    EXPECT_EQ(report["mpi"], mpi);
+    EXPECT_EQ(report["ranks"], 3);
+    EXPECT_EQ(report["collectives"]["allreduce"]["rerouted"], 1) << report;
+    const command_result table = call("--stats -- " + name + " -n 3 '" + program + "'", "TUTTI_MODULE_PATH=");
     EXPECT_EQ(table.status, 0) << name << table.text;
     EXPECT_NE(table.text.find("allreduce"), table.text.npos) << name << table.text;
   }
 }
 
-TEST_F(preload, programs_are_known_by_what_they_link) {
+TEST_F(preload, programs_are_recognised_by_their_libraries) {
   const auto linked = linked_programs();
   EXPECT_EQ(linked.empty(), mpi_launchers().empty());
   for (const auto& [mpi, program] : linked) {
@@ -218,22 +219,22 @@ TEST_F(preload, programs_are_known_by_what_they_link) {
     EXPECT_EQ(alone["environment"]["LD_PRELOAD"], library(mpi));
     EXPECT_EQ(behind["mpi"], mpi);
     for (const auto& [name, launchers] : launchers_here()) {
-      const ending e = call("--print -- " + name + " -n 2 '" + program + "'");
+      const command_result e = call("--print -- " + name + " -n 2 '" + program + "'");
       EXPECT_EQ(e.status, launchers == mpi ? 0 : 2) << name << e.text;
       EXPECT_NE(e.text.find(launchers == mpi ? library(mpi) : "mpirun." + mpi), e.text.npos) << e.text;
     }
   }
 }
 
-TEST_F(preload, what_is_printed_can_be_run) {
+TEST_F(preload, the_printed_command_can_be_run) {
   for (const auto& [name, mpi] : launchers_here()) {
     const std::string arguments = "-- " + name + " -n 1 '" + program_ + "' \"it's\" 'a  b'";
-    const ending line = call("--print " + arguments), direct = call(arguments);
+    const command_result line = call("--print " + arguments), direct = call(arguments);
     ASSERT_EQ(line.status, 0) << line.text;
-    const ending pasted = shell("exec 0<> '" + files_.path("input") +
-                                "'; export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
-                                "TUTTI_MODULE_PATH=; " +
-                                line.text);
+    const command_result pasted = shell("exec 0<> '" + files_.path("input") +
+                                        "'; export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+                                        "TUTTI_MODULE_PATH=; " +
+                                        line.text);
     EXPECT_EQ(lines_of(direct.text).size(), 1u) << direct.text;
     EXPECT_EQ(lines_of(pasted.text), lines_of(direct.text)) << name << ": " << line.text;
   }
@@ -269,17 +270,18 @@ TEST_F(preload, wrong_calls_end_with_2_and_one_line) {
     wrong.push_back({"-- " + name + " --app programs", "write them on the command line instead", ""});
   }
   for (const auto& [arguments, text, variables] : wrong) {
-    const ending e = call(arguments, variables);
+    const command_result e = call(arguments, variables);
     EXPECT_EQ(e.status, 2) << arguments;
-    EXPECT_NE(e.text.find(text), e.text.npos) << arguments << " says " << e.text;
-    EXPECT_EQ(e.text.find('\n'), e.text.size() - 1) << arguments << " says more than a line: " << e.text;
+    EXPECT_NE(e.text.find(text), e.text.npos) << arguments << " prints " << e.text;
+    EXPECT_EQ(e.text.find('\n'), e.text.size() - 1) << arguments << " prints more than a line: " << e.text;
   }
   // An MPI that this tutti was not built for. The tool is copied, because the folders beside the
   // original may have the library.
   const std::string lone = files_.path("lone"), tool = lone + "/bin/tutti";
   fs::create_directories(lone + "/bin");
   fs::copy_file(TUTTI_TOOL, tool);
-  const ending e = shell("TUTTI_MODULE_PATH='" + lone + "' '" + tool + "' preload --mpi mpich --" + app);
+  const command_result e =
+      shell("TUTTI_MODULE_PATH='" + lone + "' '" + tool + "' preload --mpi mpich --" + app);
   if (fs::exists(TUTTI_INSTALLED_MODULES "/libtutti-preload-mpich.so")) return;
   EXPECT_EQ(e.status, 2);
   EXPECT_NE(e.text.find("there is no libtutti-preload-mpich.so for MPICH (searched: " + lone), e.text.npos)

@@ -67,7 +67,7 @@ inline json key_of(const json& line) {
 }
 
 // A user's tree: compositions, and pure algorithms.
-constexpr const char* own_tree = R"({"schema": "tutti/tree/1",
+constexpr const char* user_tree = R"({"schema": "tutti/tree/1",
   "composition": {
     "allreduce": [{"when": {"hierarchical": true, "rank_order": true, "inter": false}, "use": "node_leader"}],
     "bcast": [{"when": {"inter": false}, "by": "bytes", "steps": [
@@ -79,7 +79,7 @@ constexpr const char* own_tree = R"({"schema": "tutti/tree/1",
 class sampler {
  public:
   explicit sampler(std::uint64_t seed) : random_(static_cast<unsigned>(seed)) {
-    std::ofstream(folder_.path("tree")) << own_tree;
+    std::ofstream(folder_.path("tree")) << user_tree;
     for (const json& a : json::parse(tutti("list --json").text)) {
       const std::string name = a["name"];
       entries_[name.substr(0, name.find('/'))].push_back(a);
@@ -102,7 +102,7 @@ class sampler {
   }
 
   void fill(job& j, std::size_t calls) {
-    j.nodes = layout(j.ranks);
+    j.nodes = random_nodes(j.ranks);
     if (!one_in(4))
       for (int n = 1 + below(4); n > 0; --n) add_override(j);
     for (const char* half : {"COMPOSITION", "SELECTION"})
@@ -123,7 +123,7 @@ class sampler {
   }
 
  private:
-  std::string layout(int p) {
+  std::string random_nodes(int p) {
     std::vector<std::string> all{""};
     for (int n = 2; n <= p; ++n)
       if (p % n == 0) all.push_back(std::to_string(n) + "x" + std::to_string(p / n));

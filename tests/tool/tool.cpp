@@ -33,12 +33,12 @@ bool demands(const json& algorithm, const char* restriction) {
 
 // Returns a number of ranks that the algorithm serves.
 std::string ranks_for(const json& algorithm) {
-  const bool picky = demands(algorithm, "power_of_two") || demands(algorithm, "even_ranks") ||
-                     demands(algorithm, "equal_regions");
-  return picky ? "8" : "5";
+  const bool restricted = demands(algorithm, "power_of_two") || demands(algorithm, "even_ranks") ||
+                          demands(algorithm, "equal_regions");
+  return restricted ? "8" : "5";
 }
 
-TEST(list, every_algorithm_says_what_it_is) {
+TEST(list, every_algorithm_has_all_fields) {
   ASSERT_FALSE(listed().empty());
   std::set<std::string> names;
   for (const json& a : listed()) {
@@ -56,7 +56,7 @@ TEST(list, every_algorithm_says_what_it_is) {
   }
 }
 
-TEST(list, every_composition_says_what_it_calls) {
+TEST(list, every_composition_lists_its_calls) {
   const json all = listed("composition");
   ASSERT_FALSE(all.empty());
   for (const json& c : all) {
@@ -69,34 +69,34 @@ TEST(list, every_composition_says_what_it_calls) {
   ASSERT_EQ(one.size(), 1u);
   EXPECT_EQ(one[0]["kind"], "composition");
   EXPECT_EQ(one[0]["environment"], "TUTTI_ALLREDUCE_COMPOSITION=reduce_bcast");
-  const ending of_bcast = tutti("list bcast"), in_full = tutti("list allreduce/reduce_bcast --long");
+  const command_result of_bcast = tutti("list bcast"), in_full = tutti("list allreduce/reduce_bcast --long");
   EXPECT_NE(of_bcast.text.find("bcast/pipeline"), of_bcast.text.npos);
   EXPECT_NE(of_bcast.text.find(" compositions"), of_bcast.text.npos);
   for (const char* part : {"\n  calls", "\n  restrictions", "TUTTI_ALLREDUCE_COMPOSITION=reduce_bcast"})
     EXPECT_NE(in_full.text.find(part), in_full.text.npos) << part << in_full.text;
   EXPECT_NE(tutti("list allreduce/reduce_bcst").text.find("did you mean \"allreduce/reduce_bcast\""),
             std::string::npos);
-  const ending with_variable = tutti("list bcast/chain --long");
+  const command_result with_variable = tutti("list bcast/chain --long");
   EXPECT_NE(with_variable.text.find("TUTTI_BCAST_ALGORITHM=chain:segment="), with_variable.text.npos);
   EXPECT_NE(tutti("list bcast/across --long").text.find("TUTTI_BCAST_INTER_ALGORITHM=across"),
             std::string::npos);
 }
 
 TEST(list, one_collective_or_one_algorithm) {
-  const ending some = tutti("list allreduce");
+  const command_result some = tutti("list allreduce");
   EXPECT_EQ(some.status, 0);
   EXPECT_NE(some.text.find("allreduce/ring"), some.text.npos);
   EXPECT_EQ(some.text.find("allgather/"), some.text.npos);
   const json one = json::parse(tutti("list allreduce/ring --json").text);
   ASSERT_EQ(one.size(), 1u);
   EXPECT_EQ(one[0]["restrictions"], json::array({"commutative"}));
-  const ending all_of_it = tutti("list allreduce/ring --long");
+  const command_result all_of_it = tutti("list allreduce/ring --long");
   EXPECT_EQ(all_of_it.status, 0);
   for (const char* part : {"source", "restrictions", "rounds", "bytes", "scratch", "good for"})
     EXPECT_NE(all_of_it.text.find(std::string("\n  ") + part), all_of_it.text.npos) << part;
 }
 
-TEST(launch, all_names_are_there) {
+TEST(launch, all_promised_names_exist) {
   const std::map<std::string, std::vector<const char*>> promised = {
       {"barrier", {"dissemination", "recursive_exchange", "tree"}},
       {"bcast",
@@ -137,10 +137,10 @@ TEST(launch, all_names_are_there) {
 }
 
 // What each rank sends to another rank is what that rank receives, in order.
-TEST(show, every_send_meets_its_recv) {
+TEST(show, every_send_matches_a_recv) {
   for (const json& a : listed()) {
     const std::string name = a["name"], ranks = ranks_for(a);
-    const ending e = tutti("show " + name + " --ranks " + ranks + " --json");
+    const command_result e = tutti("show " + name + " --ranks " + ranks + " --json");
     ASSERT_EQ(e.status, 0) << name << ": " << e.text;
     const json shown = json::parse(e.text);
     EXPECT_EQ(shown["name"], name);
@@ -176,18 +176,18 @@ TEST(show, every_send_meets_its_recv) {
   }
 }
 
-TEST(show, text_has_the_messages) {
-  const ending ring = tutti("show allreduce/ring --ranks 4");
+TEST(show, text_lists_the_messages) {
+  const command_result ring = tutti("show allreduce/ring --ranks 4");
   EXPECT_EQ(ring.status, 0);
   for (const char* part : {"0 => 1  input[0..2)", "3 -> 0  output[0..2)", "Patarasuk", "step 5",
                            "output[6..8) = received op input[6..8)"})
     EXPECT_NE(ring.text.find(part), ring.text.npos) << part;
   EXPECT_EQ(ring.text.find("Abbreviated"), ring.text.npos);
-  const ending many = tutti("show alltoall/pairwise --ranks 40"),
-               whole = tutti("show alltoall/pairwise --ranks 40 --all");
+  const command_result many = tutti("show alltoall/pairwise --ranks 40"),
+                       unabridged = tutti("show alltoall/pairwise --ranks 40 --all");
   EXPECT_NE(many.text.find("Abbreviated"), many.text.npos);
-  EXPECT_EQ(whole.text.find("Abbreviated"), whole.text.npos);
-  EXPECT_GT(whole.text.size(), many.text.size());
+  EXPECT_EQ(unabridged.text.find("Abbreviated"), unabridged.text.npos);
+  EXPECT_GT(unabridged.text.size(), many.text.size());
   EXPECT_NE(tutti("show reduce/knomial --rank 0").text.find("output[0..16) = input[0..16) op received"),
             std::string::npos);
   EXPECT_EQ(tutti("show allgatherv/ring --ranks 5 --uneven").status, 0);
@@ -210,7 +210,7 @@ TEST(show, drawings_are_xml) {
         "scan/recursive_doubling --ranks 7 --ordered", "barrier/dissemination --ranks 1",
         "gather/across --first 3", "allreduce/dual_root:segment=64 --count 64 --rank 3",
         "alltoallv/tuna --uneven", "bcast/linear --ranks 200"}) {
-    const ending e = tutti(std::string("show ") + call + " --svg -");
+    const command_result e = tutti(std::string("show ") + call + " --svg -");
     ASSERT_EQ(e.status, 0) << call << ": " << e.text;
     EXPECT_EQ(unbalanced(e.text), "") << call;
     for (const char* part : {"<svg xmlns=", "viewBox=\"0 0 ", "<title", "<desc", "prefers-color-scheme"})
@@ -250,10 +250,10 @@ TEST(calls, wrong_ones_end_with_2_and_one_line) {
       {"list allreduce/rong", "did you mean \"allreduce/ring\""},
       {"check nothing_of_the_kind", "no algorithm"}};
   for (const auto& [call, text] : wrong) {
-    const ending e = tutti(call);
+    const command_result e = tutti(call);
     EXPECT_EQ(e.status, 2) << call;
-    EXPECT_NE(e.text.find(text), e.text.npos) << call << " says " << e.text;
-    EXPECT_EQ(e.text.find('\n'), e.text.size() - 1) << call << " says more than a line: " << e.text;
+    EXPECT_NE(e.text.find(text), e.text.npos) << call << " prints " << e.text;
+    EXPECT_EQ(e.text.find('\n'), e.text.size() - 1) << call << " prints more than a line: " << e.text;
   }
   EXPECT_EQ(tutti("").status, 2);
   EXPECT_EQ(tutti("show").status, 2);
@@ -264,7 +264,7 @@ TEST(calls, wrong_ones_end_with_2_and_one_line) {
 
 TEST(help, has_examples_that_work) {
   for (const std::string command : {"info", "list", "show", "explain", "check", "preload"}) {
-    const ending e = tutti(command + " --help");
+    const command_result e = tutti(command + " --help");
     EXPECT_EQ(e.status, 0) << command;
     const std::size_t examples = e.text.find("Examples:\n");
     ASSERT_NE(examples, e.text.npos) << command;

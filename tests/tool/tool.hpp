@@ -13,7 +13,7 @@ namespace tool_tests {
 
 using namespace tests;
 
-inline ending tutti(const std::string& arguments) {
+inline command_result tutti(const std::string& arguments) {
   return shell(std::string("'") + TUTTI_TOOL + "' " + arguments);
 }
 

@@ -28,7 +28,7 @@ const std::string ring = document(R"( "pure": {"allreduce": [
 TEST(tree, of_an_engine_is_one_whole_document) {
   const scratch_folder here;
   for (const std::string engine : {"threads", "fibers", "mpi"}) {
-    const ending e = tutti("tree --default --engine " + engine);
+    const command_result e = tutti("tree --default --engine " + engine);
     ASSERT_EQ(e.status, 0);
     const json all = json::parse(e.text);
     EXPECT_EQ(all["schema"], "tutti/tree/1");
@@ -43,7 +43,7 @@ TEST(tree, of_an_engine_is_one_whole_document) {
   }
 }
 
-TEST(tree, obeys_the_environment_unless_told_not_to) {
+TEST(tree, default_ignores_the_environment) {
   const scratch_folder here;
   const std::string file = here.file("ring.json", ring),
                     call = "TUTTI_COLL_SELECTION_JSON_FILE=" + file + " '" + TUTTI_TOOL + "' tree";
@@ -64,7 +64,7 @@ TEST(tree, drawings_are_xml) {
                                           "tree --default --engine mpi --collective allreduce",
                                           "tree " + file, "tree --engine fibers " + file};
   for (const std::string& call : calls) {
-    const ending e = tutti(call + " --svg -");
+    const command_result e = tutti(call + " --svg -");
     ASSERT_EQ(e.status, 0) << call << ": " << e.text;
     EXPECT_EQ(unbalanced(e.text), "") << call;
     for (const char* part : {"<svg xmlns=", "viewBox=\"0 0 ", "<title", "<desc", "prefers-color-scheme"})
@@ -87,10 +87,10 @@ TEST(tree, drawings_are_xml) {
   EXPECT_EQ(tutti("tree " + here.path("not_there.json")).status, 2);
 }
 
-TEST(diff, says_which_calls_are_decided_differently) {
+TEST(diff, lists_the_calls_that_are_decided_differently) {
   const scratch_folder here;
   const std::string file = here.file("ring.json", ring);
-  const ending e = tutti("diff threads " + file);
+  const command_result e = tutti("diff threads " + file);
   EXPECT_EQ(e.status, 1);
   for (const char* part :
        {"allreduce\n", "at most 1000 bytes", "the operator commutes", "within one group",
@@ -109,7 +109,7 @@ TEST(diff, says_which_calls_are_decided_differently) {
   }
   EXPECT_EQ(all[0]["ranges"]["bytes"]["upto"], 1000);
   EXPECT_EQ(all[0]["b"]["with"]["k"], 8);
-  const ending same = tutti("diff " + file + " " + file);
+  const command_result same = tutti("diff " + file + " " + file);
   EXPECT_EQ(same.status, 0);
   EXPECT_NE(same.text.find("choose the same for every call"), same.text.npos);
   EXPECT_EQ(json::parse(tutti("diff mpi mpi --json").text), json::array());
@@ -141,13 +141,13 @@ TEST(diff, wrong_calls_end_with_2) {
   const std::string wrong = here.file("wrong.json", document(R"( "pure": {"bcast": [{"use": "knomal"}]})"));
   EXPECT_EQ(tutti("diff threads").status, 2);
   EXPECT_EQ(tutti("diff threads " + here.path("not_there.json")).status, 2);
-  const ending e = tutti("diff threads " + wrong);
+  const command_result e = tutti("diff threads " + wrong);
   EXPECT_EQ(e.status, 2);
   EXPECT_NE(e.text.find("did you mean \"knomial\"?"), e.text.npos) << e.text;
   EXPECT_EQ(tutti("diff threads mpi --engine thraeds").status, 2);
 }
 
-TEST(validate, answers_in_time_and_says_where) {
+TEST(validate, reports_positions_in_time) {
   const scratch_folder here;
   const std::string partial = here.file("ring.json", ring),
                     wrong = here.file("wrong.json", document(R"( "pure": {
@@ -158,7 +158,7 @@ TEST(validate, answers_in_time_and_says_where) {
   EXPECT_EQ(tutti("validate --whole " + partial).status, 1);
   EXPECT_EQ(tutti("validate " + cut).status, 1);
   EXPECT_EQ(tutti("validate " + here.path("not_there.json")).status, 2);
-  const ending e = tutti("validate " + partial + " " + wrong);
+  const command_result e = tutti("validate " + partial + " " + wrong);
   EXPECT_EQ(e.status, 1);
   EXPECT_NE(e.text.find("wrong.json:3: /pure/bcast/0/use: bcast has no algorithm \"knomal\" (did you mean"),
             e.text.npos)
@@ -172,7 +172,7 @@ TEST(validate, answers_in_time_and_says_where) {
 
 TEST(tree_help, has_examples) {
   for (const std::string command : {"tree", "diff", "validate"}) {
-    const ending e = tutti(command + " --help");
+    const command_result e = tutti(command + " --help");
     EXPECT_EQ(e.status, 0) << command;
     EXPECT_NE(e.text.find("Examples:\n  tutti " + command), e.text.npos) << e.text;
   }

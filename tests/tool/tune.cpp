@@ -20,7 +20,7 @@ TEST(tune, writes_trees_that_are_legal) {
   const scratch_folder here;
   const std::string file = here.path("tuned.json");
   // The parentheses keep the progress output apart from the figures.
-  const ending done =
+  const command_result done =
       shell("('" TUTTI_TOOL
             "' tune --quick --engine fibers --ranks 3 --collectives barrier,bcast --budget 5s "
             "--json --output '" +
@@ -47,16 +47,16 @@ TEST(tune, writes_trees_that_are_legal) {
   for (const char* key : {"cores", "cpu", "engine", "date", "command", "ranks"})
     EXPECT_FALSE(document["machine"][key].get<std::string>().empty()) << key;
   EXPECT_EQ(document["machine"]["command"].get<std::string>().find('/'), std::string::npos);
-  const ending valid = tutti("validate '" + file + "'");
+  const command_result valid = tutti("validate '" + file + "'");
   EXPECT_EQ(valid.status, 0) << valid.text;
-  const ending onto =
+  const command_result onto =
       tutti("tune --quick --engine fibers --ranks 4 --only --collectives barrier --budget 1s --onto '" +
             file + "' --output '" + file + "'");
   EXPECT_EQ(onto.status, 0) << onto.text;
   EXPECT_EQ(tutti("validate '" + file + "'").status, 0);
 }
 
-TEST(tune, is_called_wrongly) {
+TEST(tune, wrong_calls_end_with_2) {
   const std::pair<const char*, const char*> wrong[] = {
       {"--engine thraeds", "there is no engine"},
       {"--collectives allreduze", "did you mean \"allreduce\""},
@@ -66,7 +66,7 @@ TEST(tune, is_called_wrongly) {
       {"--output no/such/folder/x.json", "is not a folder"},
       {"--onto no_such_file.json", "cannot be read"}};
   for (const auto& [arguments, text] : wrong) {
-    const ending e = tutti(std::string("tune ") + arguments);
+    const command_result e = tutti(std::string("tune ") + arguments);
     EXPECT_EQ(e.status, 2) << arguments;
     EXPECT_NE(e.text.find(text), e.text.npos) << e.text;
   }

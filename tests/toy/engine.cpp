@@ -19,7 +19,7 @@
 namespace tutti {
 namespace {
 
-using tests::set_for_now;
+using tests::scoped_variable;
 
 run_options on(const char* engine, int ranks) {
   run_options o;
@@ -32,7 +32,7 @@ std::string refused(const run_options& options) {
 }
 
 TEST(a_new_engine, runs_when_it_is_named_by_the_environment) {
-  const set_for_now engine("TUTTI_ENGINE", "loopback");
+  const scoped_variable engine("TUTTI_ENGINE", "loopback");
   int ran = 0;
   testing::internal::CaptureStderr();
   run(run_options{}, [&](communicator& world) {  // runs one rank, although no number is given
@@ -46,18 +46,18 @@ TEST(a_new_engine, runs_when_it_is_named_by_the_environment) {
 
 TEST(a_new_engine, is_offered_to_who_names_one_that_does_not_exist) {
   const std::string text = refused(on("lopback", 1));
-  EXPECT_TRUE(tests::says(text, "there is no engine \"lopback\""));
-  EXPECT_TRUE(tests::says(text, "choose fibers, loopback, mpi or threads"));
+  EXPECT_TRUE(tests::contains(text, "there is no engine \"lopback\""));
+  EXPECT_TRUE(tests::contains(text, "choose fibers, loopback, mpi or threads"));
 }
 
 TEST(a_new_engine, refuses_more_ranks_than_it_makes_and_says_why) {
   const std::string text = refused(on("loopback", 2));
-  EXPECT_TRUE(tests::says(text, "is 2, but the engine loopback has 1 rank"));
-  EXPECT_TRUE(tests::says(text, "its rank talks to itself"));
+  EXPECT_TRUE(tests::contains(text, "is 2, but the engine loopback has 1 rank"));
+  EXPECT_TRUE(tests::contains(text, "its rank talks to itself"));
 }
 
 TEST(a_new_engine, is_told_which_variables_are_not_its_own) {
-  const set_for_now seed("TUTTI_SEED", "3");
+  const scoped_variable seed("TUTTI_SEED", "3");
   testing::internal::CaptureStderr();
   run(on("loopback", 1), [](communicator&) {});
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
@@ -69,7 +69,7 @@ TEST(a_new_engine, tells_of_a_rank_that_throws) {
   const std::string text = tests::failure_of(
       on("loopback", 1), [](communicator&) { throw std::runtime_error("planted"); }, &rank);
   EXPECT_EQ(rank, 0);
-  EXPECT_TRUE(tests::says(text, "planted"));
+  EXPECT_TRUE(tests::contains(text, "planted"));
 }
 
 TEST(a_new_engine, offers_no_collectives_unless_it_says_so) {
@@ -84,7 +84,7 @@ TEST(a_new_engine, has_the_common_trees_until_it_is_measured) {
   s.call.what = collective::allreduce;
   s.call.ranks = 4;
   const document own = builtin_document("loopback"), common = builtin_document("common");
-  EXPECT_TRUE(decide(own, s).chooses_as(decide(common, s)));
+  EXPECT_TRUE(decide(own, s).same_choice(decide(common, s)));
 }
 
 // The engines of the library in this program's table and in their descriptions.

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 struct mistake {
   const char *name, *kind;
   std::string right, wrong;  // in the head of the toy
-  const char* said;  // on one line
+  const char* said;          // on one line
 
   friend void PrintTo(const mistake& m, std::ostream* out) { *out << m.name; }
 };
@@ -36,7 +36,7 @@ std::string unbroken(const std::string& text) {
   return all;
 }
 
-ending catalogue(const std::string& kind, const fs::path& folder) {
+command_result catalogue(const std::string& kind, const fs::path& folder) {
   return shell("'" CMAKE "' -Dkind=" + kind + " '-Dfolders=" TOYS ";" + folder.string() +
                "' '-Doutput=" + (folder / "made.cpp").string() + "' -P '" CATALOGUE "'");
 }
@@ -64,7 +64,7 @@ TEST_P(heads, with_a_mistake_end_the_build) {
   const mistake& m = GetParam();
   const scratch_folder folder;
   write_toy(folder.path(""), m);
-  const ending e = catalogue(m.kind, folder.path(""));
+  const command_result e = catalogue(m.kind, folder.path(""));
   EXPECT_NE(e.status, 0);
   EXPECT_NE(unbroken(e.text).find(m.said), std::string::npos) << e.text;
   EXPECT_NE(e.text.find(std::string(m.kind) == "algorithms" ? "nobody.cpp" : "own_first.cpp"), e.text.npos)
@@ -116,7 +116,7 @@ TEST(heads, without_a_mistake_make_a_catalogue) {
   const scratch_folder folder;
   for (const char* kind : {"algorithms", "compositions"}) {
     write_toy(folder.path(""), {"", kind, "tests", "the other tests", ""});
-    const ending e = catalogue(kind, folder.path(""));
+    const command_result e = catalogue(kind, folder.path(""));
     EXPECT_EQ(e.status, 0) << e.text;
     EXPECT_NE(contents(folder.path("made.cpp")).find("\"the other tests\""), std::string::npos);
   }
@@ -126,7 +126,7 @@ TEST(files, in_a_wrong_place_end_the_build) {
   const scratch_folder folder;
   fs::create_directories(folder.path("algorithms"));
   std::ofstream(folder.path("algorithms/nobody.cpp")) << "// SPDX-License-Identifier: Apache-2.0\n";
-  const ending e = catalogue("algorithms", folder.path(""));
+  const command_result e = catalogue("algorithms", folder.path(""));
   EXPECT_NE(e.status, 0);
   EXPECT_NE(unbroken(e.text).find("an algorithm is called algorithms/<collective>/<name>.cpp"),
             std::string::npos)

@@ -32,11 +32,11 @@ const composed_algorithm& toy_composition() {
 TEST(catalogue, has_what_the_head_of_an_algorithm_says) {
   const pure_algorithm& a = toy_algorithm();
   EXPECT_EQ(a.name, "allreduce/everybody");
-  EXPECT_EQ(a.needs, restriction::commutative | restriction::not_in_place);
+  EXPECT_EQ(a.restrictions, restriction::commutative | restriction::not_in_place);
   ASSERT_EQ(a.parameters.size(), 1u);
   EXPECT_EQ(a.parameters[0].which, algorithm_parameter::window);
   EXPECT_EQ(a.parameters[0].default_value, 4u);
-  EXPECT_EQ(a.parameters[0].most, 64u);
+  EXPECT_EQ(a.parameters[0].max, 64u);
   EXPECT_EQ(a.bytes, "n * (p - 1)");
   EXPECT_EQ(a.good_for, "tests");
 }
@@ -44,7 +44,7 @@ TEST(catalogue, has_what_the_head_of_an_algorithm_says) {
 TEST(catalogue, has_what_the_head_of_a_composition_says) {
   const composed_algorithm& c = toy_composition();
   EXPECT_EQ(c.name, "scan/own_last");
-  EXPECT_EQ(c.needs, restriction::not_in_place);
+  EXPECT_EQ(c.restrictions, restriction::not_in_place);
   ASSERT_EQ(c.parameters.size(), 1u);
   EXPECT_EQ(c.parameters[0].which, algorithm_parameter::segment);
   EXPECT_EQ(c.calls, "exscan on the same ranks, a segment each");
@@ -88,7 +88,7 @@ TEST(proof, takes_a_composition) {
 }
 
 void program(endpoint& ep) {
-  tests::on_a_core(ep, [](detail::communicator_impl& communicator_impl, tests::cases& all) {
+  tests::run_with_world(ep, [](detail::communicator_impl& communicator_impl, tests::cases& all) {
     tests::try_algorithm(communicator_impl, all, toy_algorithm());
     tests::try_composition(communicator_impl, all, toy_composition());
   });

@@ -2,23 +2,24 @@
 //
 // Tests the command line with the toys in its tables: it treats these algorithms, compositions and
 // engines like all others.
+#include "tool/tool.hpp"
+
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "support/scratch_folder.hpp"
 #include "support/shell.hpp"
-#include "tool/tool.hpp"
 
 namespace {
 
 using namespace tool_tests;
 
-testing::AssertionResult says(const ending& e, int status, std::string_view part) {
+testing::AssertionResult says(const command_result& e, int status, std::string_view part) {
   if (e.status == status && e.text.find(part) != e.text.npos) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "status " << e.status << ", no \"" << part << "\" in\n" << e.text;
 }
-ending explain(const std::string& variables, const std::string& call) {
+command_result explain(const std::string& variables, const std::string& call) {
   return shell(variables + " '" TUTTI_TOOL "' explain " + call + " --engine threads --json");
 }
 
@@ -31,7 +32,7 @@ TEST(list, has_both) {
 }
 
 TEST(list, writes_both_into_the_document) {
-  const ending document = tutti("list --markdown");
+  const command_result document = tutti("list --markdown");
   EXPECT_TRUE(says(document, 0, "\n### allreduce/everybody\n"));
   EXPECT_TRUE(says(document, 0, "- parameter: `window` = 4, from 1 to 64: messages under way together\n"));
   EXPECT_TRUE(says(document, 0, "\n### own_last\n"));
@@ -59,7 +60,7 @@ TEST(explain, follows_a_variable) {
 }
 
 TEST(explain, rejects_with_a_reason_what_the_tree_does_not_choose) {
-  const ending e = explain("", "allreduce --ranks 6 --bytes 64 --in-place");
+  const command_result e = explain("", "allreduce --ranks 6 --bytes 64 --in-place");
   EXPECT_TRUE(says(e, 0, "allreduce/everybody"));
   EXPECT_TRUE(says(e, 0, "it does not work in place"));
 }
@@ -88,10 +89,10 @@ TEST(tree, may_name_both) {
   EXPECT_EQ(tutti("validate '" + file + "'").status, 0) << tutti("validate '" + file + "'").text;
   const std::string variable =
       "TUTTI_COLL_SELECTION_JSON_FILE='" + file + "' TUTTI_COLL_COMPOSITION_JSON_FILE='" + file + "'";
-  const ending pure = explain(variable, "allreduce --ranks 6 --bytes 64");
+  const command_result pure = explain(variable, "allreduce --ranks 6 --bytes 64");
   EXPECT_TRUE(says(pure, 0, "\"algorithm\": \"allreduce/everybody\""));
   EXPECT_TRUE(says(pure, 0, "\"window\": 8"));
-  const ending composed = explain(variable, "scan --ranks 6 --bytes 64");
+  const command_result composed = explain(variable, "scan --ranks 6 --bytes 64");
   EXPECT_TRUE(says(composed, 0, "\"composition\": \"scan/own_last\""));
   EXPECT_TRUE(says(composed, 0, "\"segment\": 8192"));
 }

@@ -30,7 +30,7 @@ TEST(one_worker, computes_what_plain_loops_compute) {
   for (const int p : {1, 2, 3, 5, 8}) EXPECT_TRUE(passes({"fibers", p, 1}, every_algorithm));
 }
 
-TEST(drawn_interleavings, compute_what_plain_loops_compute) {
+TEST(random_interleavings, compute_what_plain_loops_compute) {
   for_each_seed(1, 10, [](std::uint64_t seed) {
     EXPECT_TRUE(passes({"fibers", 4, 1, seed}, every_algorithm));
   });

@@ -124,15 +124,15 @@ auto sum_by_shifts(communicator& world, std::vector<double>& in, std::vector<dou
                    const Shift& shift) {
   const int left = (world.rank() + world.size() - 1) % world.size(),
             right = (world.rank() + 1) % world.size();
-  return [&world, &in, &out, shift, left, right, travels = in, came = in]() mutable {
-    out = travels = in;
+  return [&world, &in, &out, shift, left, right, outgoing = in, incoming = in]() mutable {
+    out = outgoing = in;
     for (int i = 1; i < world.size(); ++i) {
       const std::size_t bytes = in.size() * sizeof(double);
-      detail::send_args l{.destination = right, .tag = i, .data = travels.data(), .bytes = bytes};
-      detail::recv_args r{.source = left, .tag = i, .into = came.data(), .most = bytes};
+      detail::send_args l{.destination = right, .tag = i, .data = outgoing.data(), .bytes = bytes};
+      detail::recv_args r{.source = left, .tag = i, .into = incoming.data(), .capacity = bytes};
       shift(detail::impl_of(world), l, r);
-      travels = came;
-      for (std::size_t k = 0; k < out.size(); ++k) out[k] += came[k];
+      outgoing = incoming;
+      for (std::size_t k = 0; k < out.size(); ++k) out[k] += incoming[k];
     }
   };
 }
@@ -143,7 +143,7 @@ TEST_P(warm, blocking_messages_allocate_nothing) {
                   world, in, out,
                   [&world](detail::communicator_impl& c, detail::send_args& l, detail::recv_args& r) {
                     detail::envelope e;
-                    if (world.rank() != 0) detail::look(c, "probe", r.source, r.tag, true, e);
+                    if (world.rank() != 0) detail::probe(c, "probe", r.source, r.tag, true, e);
                     if (world.rank() != 0) detail::receive(c, r);
                     detail::send(c, l);
                     if (world.rank() == 0) detail::receive(c, r);
@@ -158,10 +158,10 @@ TEST_P(warm, nonblocking_and_persistent_messages_allocate_nothing) {
                   world, in, out,
                   [](detail::communicator_impl& c, detail::send_args& l, detail::recv_args& r) {
                     l.mode = l.tag % 2 ? send_modes::standard : send_modes::synchronous;
-                    auto came = detail::start_receive(c, r);
+                    auto incoming = detail::start_receive(c, r);
                     auto sent = detail::prepare_send(c, l);
                     sent->start();
-                    came->wait();
+                    incoming->wait();
                     sent->wait();
                   });
             }),
@@ -172,24 +172,24 @@ TEST_P(warm, messages_by_name_allocate_nothing) {
   EXPECT_EQ(counted([](communicator& world, std::vector<double>& in, std::vector<double>& out) {
               const int left = (world.rank() + world.size() - 1) % world.size(),
                         right = (world.rank() + 1) % world.size();
-              return [&world, &in, &out, left, right, travels = in, came = in]() mutable {
-                out = travels = in;
+              return [&world, &in, &out, left, right, outgoing = in, incoming = in]() mutable {
+                out = outgoing = in;
                 request sent, received;
                 for (int i = 1; i < world.size(); ++i) {
                   if (i % 3 == 0) {
-                    world.sendrecv(send_buf(travels), recv_buf(came), destination(right), source(left));
+                    world.sendrecv(send_buf(outgoing), recv_buf(incoming), destination(right), source(left));
                   } else if (i % 3 == 1) {
-                    world.irecv(recv_buf<resize_to_fit>(came), source(left), request(received));
-                    world.isend(send_buf(travels), destination(right), request(sent));
+                    world.irecv(recv_buf<resize_to_fit>(incoming), source(left), request(received));
+                    world.isend(send_buf(outgoing), destination(right), request(sent));
                     received.wait();
                     sent.wait();
                   } else {
-                    auto coming = world.irecv(recv_buf(came), recv_count(came.size()), source(left));
-                    world.send(send_buf(travels), destination(right));
-                    coming.wait();
+                    auto pending = world.irecv(recv_buf(incoming), recv_count(incoming.size()), source(left));
+                    world.send(send_buf(outgoing), destination(right));
+                    pending.wait();
                   }
-                  travels = came;
-                  for (std::size_t k = 0; k < out.size(); ++k) out[k] += came[k];
+                  outgoing = incoming;
+                  for (std::size_t k = 0; k < out.size(); ++k) out[k] += incoming[k];
                 }
               };
             }),
@@ -220,21 +220,21 @@ TEST_P(warm, supersteps_allocate_nothing) {
   run_options how;
   how.engine = way.engine;
   how.ranks = way.ranks;
-  std::atomic<long> least{1000000};
+  std::atomic<long> min_allocations{1000000};
   run(how, [&](communicator& world) {
     namespace abi = bsp::abi;
     const int p = world.size(), next = (world.rank() + 1) % p;
     const std::size_t bytes = way.count * sizeof(double);
     std::vector<double> from(way.count * p), into(way.count * p);
     bsp::process* const mine = abi::open(detail::impl_of(world), false);
-    abi::resize_register(*mine, 3);
+    abi::resize_memory_register(*mine, 3);
     abi::resize_queue(*mine, 8);
     abi::sync(*mine);
     bsp::slot f, t;
-    bsp::members all;
+    bsp::process_set_id all;
     abi::add(*mine, true, from.data(), bytes * p, f);
     abi::add(*mine, true, into.data(), bytes * p, t);
-    abi::make_members(*mine, 0, p - 1, 1, {2, 8, bytes * p}, all);
+    abi::make_process_set(*mine, 0, p - 1, 1, {2, 8, bytes * p}, all);
     const auto sum = [](std::size_t n, const void* other, void* sums) {
       for (std::size_t i = 0; i < n; ++i)
         static_cast<double*>(sums)[i] += static_cast<const double*>(other)[i];
@@ -262,12 +262,12 @@ TEST_P(warm, supersteps_allocate_nothing) {
       supersteps();
       world.barrier();
       const long after = allocations.load();
-      if (world.rank() == 0) least = std::min(least.load(), after - before);
+      if (world.rank() == 0) min_allocations = std::min(min_allocations.load(), after - before);
     }
     abi::leave(*mine);
     abi::close(mine);
   });
-  EXPECT_EQ(least.load(), 0) << way;
+  EXPECT_EQ(min_allocations.load(), 0) << way;
 }
 
 // Makes, uses and destroys groups; 10^5 in all on fibers.

@@ -59,7 +59,7 @@ TEST_F(a_call_cache, contains_the_last_call_of_a_collective) {
   cache.store(allreduce(1), native, {}, nullptr, &where);
   EXPECT_TRUE(cache.contains(allreduce(1)));
   EXPECT_STREQ(cache.entry(collective::allreduce).algorithm, "allreduce/native");
-  EXPECT_EQ(cache.entry(collective::allreduce).found, &native);
+  EXPECT_EQ(cache.entry(collective::allreduce).prepared, &native);
 
   call other = allreduce(1);
   other.input = out + 4;  // another buffer is no difference
@@ -86,13 +86,13 @@ TEST_F(a_call_cache, contains_the_last_call_of_a_collective) {
 
 TEST_F(a_call_cache, does_not_repeat_calls_that_must_be_checked) {
   cache.open();
-  EXPECT_FALSE(cache.store(allreduce(1), native, {.compared = true}, nullptr, &where).steady);
+  EXPECT_FALSE(cache.store(allreduce(1), native, {.compared = true}, nullptr, &where).repeatable);
   call named = allreduce(1);
   named.algorithm = "ring";
-  EXPECT_FALSE(cache.store(named, native, {}, nullptr, &where).steady);
+  EXPECT_FALSE(cache.store(named, native, {}, nullptr, &where).repeatable);
   const cached_call& traced = cache.store(allreduce(1), native, {.traced = true}, nullptr, &where);
-  EXPECT_TRUE(traced.steady);
-  EXPECT_FALSE(traced.quick);
+  EXPECT_TRUE(traced.repeatable);
+  EXPECT_FALSE(traced.fast_path);
   EXPECT_EQ(traced.key, no_call_key);
 }
 
@@ -113,7 +113,7 @@ TEST_F(a_call_cache, gives_a_key_to_calls_between_two_buffers) {
   EXPECT_EQ(cache.store(half, native, {}, nullptr, &where).key, no_call_key);
 }
 
-TEST_F(a_call_cache, takes_the_shortest_path) {
+TEST_F(a_call_cache, uses_the_shortest_path) {
   cache.open();
   EXPECT_EQ(cache.store(allreduce(1), native, {}, nullptr, &where).path, call_path::native);
   EXPECT_EQ(cache.store(allreduce(1), native, {}, add, &where).path, call_path::executor);
@@ -122,11 +122,11 @@ TEST_F(a_call_cache, takes_the_shortest_path) {
   EXPECT_EQ(cache.store(allreduce(101), native, {}, nullptr, &where).go, nullptr);
 }
 
-TEST_F(a_call_cache, serves_other_counts_of_a_known_interval) {
+TEST_F(a_call_cache, serves_other_counts_of_a_stored_interval) {
   cache.open();
   cached_call& r = cache.store(allreduce(4), native, {}, nullptr, &where);
   EXPECT_TRUE(cache.repeats_head(allreduce(5)));
-  EXPECT_FALSE(r.take_count(5));
+  EXPECT_FALSE(r.try_set_count(5));
   EXPECT_EQ(cache.intervals_of(allreduce(4)), nullptr);
 
   count_intervals& all = cache.add_intervals(allreduce(4), {1000, 0, 10, 10});
@@ -140,11 +140,11 @@ TEST_F(a_call_cache, serves_other_counts_of_a_known_interval) {
 
   call_cache::use_intervals(cache.store(allreduce(500), composed, {}, add, &where), all, sizeof(double));
   EXPECT_TRUE(cache.contains(allreduce(8)));
-  EXPECT_EQ(r.found, &native);
+  EXPECT_EQ(r.prepared, &native);
   EXPECT_EQ(r.path, call_path::native);
   EXPECT_EQ(r.go, nullptr);  // the engine made nothing ready for the call that was stored last
   EXPECT_TRUE(cache.contains(allreduce(1000)));
-  EXPECT_EQ(r.found, &composed);
+  EXPECT_EQ(r.prepared, &composed);
   EXPECT_EQ(r.kernel, add);
   EXPECT_STREQ(r.algorithm, "allreduce/composed");
 }
@@ -158,11 +158,11 @@ TEST_F(a_call_cache, drops_all_intervals_when_there_are_too_many_heads) {
     other.root = root;
     cache.add_intervals(other, {});
   }
-  EXPECT_NE(r.by_count, nullptr);
+  EXPECT_NE(r.intervals, nullptr);
   call last = allreduce(1);
   last.root = 256;
   cache.add_intervals(last, {});
-  EXPECT_EQ(r.by_count, nullptr);
+  EXPECT_EQ(r.intervals, nullptr);
   EXPECT_EQ(cache.intervals_of(allreduce(4)), nullptr);
   EXPECT_NE(cache.intervals_of(last), nullptr);
 }
@@ -200,9 +200,9 @@ TEST_F(a_cached_call_with_counts, compares_a_few_numbers_inline) {
     const cached_call& r = cache.entry_of_key(key);
     ASSERT_EQ(r.key, key) << ranks;
     EXPECT_EQ(r.indirect_key, no_call_key);
-    EXPECT_TRUE(r.counted->matches_near<array_sides::both>(made(true)));
+    EXPECT_TRUE(r.counted->matches_inline<array_sides::both>(made(true)));
     ++counts.back();
-    EXPECT_FALSE(r.counted->matches_near<array_sides::both>(made(true)));
+    EXPECT_FALSE(r.counted->matches_inline<array_sides::both>(made(true)));
     EXPECT_FALSE(r.counted->in.matches(counts.data(), places.data()));
     --counts.back();
     EXPECT_TRUE(r.counted->out.matches(counts.data(), places.data()));
@@ -220,7 +220,7 @@ TEST_F(a_cached_call_with_counts, compares_many_numbers_out_of_line) {
   EXPECT_FALSE(r.counted->in.matches(counts.data(), places.data()));
 }
 
-TEST_F(a_cached_call_with_counts, keeps_displacements_that_were_left_out) {
+TEST_F(a_cached_call_with_counts, stores_displacements_that_were_left_out) {
   cache.open();
   store(2, false);
   const cached_call& r = cache.entry_of_key(key);

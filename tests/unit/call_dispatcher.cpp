@@ -17,12 +17,12 @@ namespace {
 // Something under way that never ends.
 class endless final : public progressable {
  public:
-  bool go_on(bool) override { return ++moves_, false; }
-  std::uint64_t moves() const noexcept override { return moves_; }
+  bool advance(bool) override { return ++progress_count_, false; }
+  std::uint64_t progress_count() const noexcept override { return progress_count_; }
   shm::wait_site site(const char*, int) const noexcept override { return {}; }
 
  private:
-  std::uint64_t moves_ = 0;
+  std::uint64_t progress_count_ = 0;
 };
 
 struct a_call_dispatcher : testing::Test {
@@ -86,8 +86,8 @@ TEST_F(a_call_dispatcher, progresses_what_is_under_way) {
   run_call(*world, allreduce(1));
   endless other;
   add_progress(*world, other);
-  EXPECT_TRUE(others_under_way(*world, nullptr));
-  EXPECT_FALSE(others_under_way(*world, &other));
+  EXPECT_TRUE(has_other_operations(*world, nullptr));
+  EXPECT_FALSE(has_other_operations(*world, &other));
   EXPECT_TRUE(repeat(allreduce(1)));
   EXPECT_EQ(ep.record.ready, 1);  // of the first call
   EXPECT_EQ(ep.record.native, 1);
@@ -137,8 +137,8 @@ TEST_F(a_call_dispatcher, repeats_a_call_with_counts_that_are_the_same) {
   const int before = ep.record.ready_counted;
   EXPECT_TRUE(run_cached_with_counts<array_sides::both>(*world, again, key));
   EXPECT_EQ(ep.record.ready_counted, before + 1);
-  const int others[] = {1, 3};
-  again.in_counts = again.out_counts = others;
+  const int other_counts[] = {1, 3};
+  again.in_counts = again.out_counts = other_counts;
   EXPECT_FALSE(run_cached_with_counts<array_sides::both>(*world, again, key));
 }
 

@@ -69,7 +69,7 @@ TEST(formula, functions) {
   EXPECT_DOUBLE_EQ(value("log(10, 1000)"), 3);
 }
 
-TEST(formula, a_side_that_is_not_taken_may_be_undefined) {
+TEST(formula, an_unselected_branch_may_be_undefined) {
   EXPECT_EQ(value("p == 7 ? 1 : ceil_log(1, p)"), 1);
   EXPECT_EQ(value("p == 7 ? 1 : 1 / 0"), 1);
 }
@@ -115,7 +115,7 @@ TEST(names, have_a_value_in_every_plan) {
   w.what = collective::alltoallv;
   w.ranks = 4;
   w.parameter_values[static_cast<std::size_t>(algorithm_parameter::segment)] = 16;
-  const variables v = variables_of(make_plan(w));
+  const variables v = variables_of(make_abstract_call(w));
   for (const formula_name& one : formula_names) EXPECT_NE(v.find(one.name), nullptr) << one.name;
   EXPECT_NE(v.find("segment"), nullptr);
   // A formula cannot name a parameter that the algorithm lacks.

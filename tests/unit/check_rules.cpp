@@ -13,28 +13,28 @@
 namespace tutti::proof {
 namespace {
 
-plan call_of(collective what, int ranks, std::size_t count) {
+abstract_call call_of(collective what, int ranks, std::size_t count) {
   case_options w;
   w.what = what;
   w.ranks = ranks;
   w.count = count;
   w.blocks = blocks_are::even;
-  return make_plan(w);
+  return make_abstract_call(w);
 }
 
 // Returns the error, or "" if there is none.
-std::string found(const plan& p, const writer& write, outcome* all = nullptr) {
+std::string found(const abstract_call& p, const writer& write, outcome* all = nullptr) {
   const outcome o = run_abstract(p, write_all(write, p), {.symbols = true, .record = true});
   if (all != nullptr) *all = o;
   return o.ok() ? "" : o.faults[0].what;
 }
 
-using tests::says;
+using tests::contains;
 
 // --- rendezvous
 
 TEST(rendezvous, two_sends_that_wait_for_one_another_are_a_deadlock) {
-  const plan p = call_of(collective::allgather, 2, 3);
+  const abstract_call p = call_of(collective::allgather, 2, 3);
   const auto write = [](bool together) {
     return [together](const shape& s, builder& b) {
       b.copy(whole(buffer::input), block(buffer::output, s.rank));
@@ -45,12 +45,12 @@ TEST(rendezvous, two_sends_that_wait_for_one_another_are_a_deadlock) {
     };
   };
   EXPECT_EQ(found(p, write(true)), "");
-  EXPECT_TRUE(
-      says(found(p, write(false)), "no rank can continue: rank 0 waits in its round 1 to be received by 1"));
+  EXPECT_TRUE(contains(found(p, write(false)),
+                       "no rank can continue: rank 0 waits in its round 1 to be received by 1"));
 }
 
 TEST(rendezvous, messages_meet_in_order_and_in_size) {
-  const plan p = call_of(collective::scatter, 2, 2);
+  const abstract_call p = call_of(collective::scatter, 2, 2);
   const auto write = [](int second) {
     return [second](const shape& s, builder& b) {
       if (s.rank == 0) {
@@ -62,39 +62,39 @@ TEST(rendezvous, messages_meet_in_order_and_in_size) {
     };
   };
   EXPECT_EQ(found(p, write(1)), "");
-  EXPECT_TRUE(says(found(p, write(0)), "is r0[0], not r0[2]"));
-  EXPECT_TRUE(says(found(p, write(2)), "input[4 .. 6) of rank 0, where it has 4 elements"));
-  EXPECT_TRUE(says(found(p,
-                         [](const shape& s, builder& b) {
-                           if (s.rank == 0)
-                             b.send(1, blocks(buffer::input, 0, 2));
-                           else
-                             b.recv(0, whole(buffer::output));
-                         }),
-                   "sends 4 elements"));
-  EXPECT_TRUE(says(found(p, [](const shape&, builder& b) { b.send(2, whole(buffer::input)); }),
-                   "there is no rank 2"));
+  EXPECT_TRUE(contains(found(p, write(0)), "is r0[0], not r0[2]"));
+  EXPECT_TRUE(contains(found(p, write(2)), "input[4 .. 6) of rank 0, where it has 4 elements"));
+  EXPECT_TRUE(contains(found(p,
+                             [](const shape& s, builder& b) {
+                               if (s.rank == 0)
+                                 b.send(1, blocks(buffer::input, 0, 2));
+                               else
+                                 b.recv(0, whole(buffer::output));
+                             }),
+                       "sends 4 elements"));
+  EXPECT_TRUE(contains(found(p, [](const shape&, builder& b) { b.send(2, whole(buffer::input)); }),
+                       "there is no rank 2"));
 }
 
 // --- places
 
 TEST(places, what_holds_nothing_is_not_read) {
-  const plan p = call_of(collective::allreduce, 1, 3);
+  const abstract_call p = call_of(collective::allreduce, 1, 3);
   EXPECT_EQ(found(p, [](const shape&, builder& b) { b.copy(whole(buffer::input), whole(buffer::output)); }),
             "");
-  EXPECT_TRUE(says(found(p, [](const shape&, builder&) {}), "is nothing, not r0[0]"));
-  EXPECT_TRUE(says(found(p,
-                         [](const shape&, builder& b) {
-                           b.scratch(buffer::scratch0, 1);
-                           b.copy(whole(buffer::scratch0), whole(buffer::output));
-                         }),
-                   "is not yet written"));
+  EXPECT_TRUE(contains(found(p, [](const shape&, builder&) {}), "is nothing, not r0[0]"));
+  EXPECT_TRUE(contains(found(p,
+                             [](const shape&, builder& b) {
+                               b.scratch(buffer::scratch0, 1);
+                               b.copy(whole(buffer::scratch0), whole(buffer::output));
+                             }),
+                       "is not yet written"));
+  EXPECT_TRUE(contains(
+      found(p, [](const shape&, builder& b) { b.copy(whole(buffer::output), whole(buffer::input)); }),
+      "is not yet written"));
   EXPECT_TRUE(
-      says(found(p, [](const shape&, builder& b) { b.copy(whole(buffer::output), whole(buffer::input)); }),
-           "is not yet written"));
-  EXPECT_TRUE(
-      says(found(p, [](const shape&, builder& b) { b.copy(whole(buffer::input), whole(buffer::input)); }),
-           "it writes input"));
+      contains(found(p, [](const shape&, builder& b) { b.copy(whole(buffer::input), whole(buffer::input)); }),
+               "it writes input"));
 }
 
 TEST(places, gaps_of_the_caller_stay_as_they_are) {
@@ -102,7 +102,7 @@ TEST(places, gaps_of_the_caller_stay_as_they_are) {
   w.what = collective::allgatherv;
   w.ranks = 2;
   w.count = 4;
-  const plan p = make_plan(w);
+  const abstract_call p = make_abstract_call(w);
   const auto write = [](int first) {
     return [first](const shape& s, builder& b) {
       b.copy(whole(buffer::input), block(buffer::output, s.rank, table::out));
@@ -115,20 +115,20 @@ TEST(places, gaps_of_the_caller_stay_as_they_are) {
     };
   };
   EXPECT_EQ(found(p, write(0)), "");
-  EXPECT_TRUE(says(found(p, write(1)), "a gap of the caller"));
-  EXPECT_TRUE(
-      says(found(p, [](const shape&, builder& b) { b.send(0, blocks(buffer::output, 0, 2, table::out)); }),
-           "need not be adjacent"));
+  EXPECT_TRUE(contains(found(p, write(1)), "a gap of the caller"));
+  EXPECT_TRUE(contains(
+      found(p, [](const shape&, builder& b) { b.send(0, blocks(buffer::output, 0, 2, table::out)); }),
+      "need not be adjacent"));
 }
 
 // --- puts
 
 // Rank 0 puts its block to rank 1 and signals. If `early`, rank 1 writes there before it has
 // awaited the signal.
-writer putting(bool early, bool told) {
+writer putting(bool early, bool signalled) {
   return [=](const shape& s, builder& b) {
     if (s.rank == 0) {
-      if (told) {
+      if (signalled) {
         b.recv(1, blocks(buffer::output, 1, 0));
         b.round();
       }
@@ -142,7 +142,7 @@ writer putting(bool early, bool told) {
       b.copy(whole(buffer::input), block(buffer::output, 1));
       if (early) b.copy(whole(buffer::input), block(buffer::output, 0));
       b.round();
-      if (told) {
+      if (signalled) {
         b.send(0, blocks(buffer::output, 1, 0));
         b.round();
       }
@@ -153,35 +153,35 @@ writer putting(bool early, bool told) {
   };
 }
 
-TEST(puts, may_not_meet_accesses_that_their_sender_has_not_heard_of) {
-  const plan p = call_of(collective::allgather, 2, 3);
+TEST(puts, may_not_overlap_accesses_not_ordered_before_their_sender) {
+  const abstract_call p = call_of(collective::allgather, 2, 3);
   EXPECT_EQ(found(p, putting(false, false)), "");
   EXPECT_EQ(found(p, putting(true, true)), "");
-  EXPECT_TRUE(says(found(p, putting(true, false)), "may put to"));
+  EXPECT_TRUE(contains(found(p, putting(true, false)), "may put to"));
 }
 
 TEST(puts, a_signal_is_awaited_and_nothing_else) {
-  const plan p = call_of(collective::barrier, 2, 0);
+  const abstract_call p = call_of(collective::barrier, 2, 0);
   EXPECT_EQ(found(p,
                   [](const shape& s, builder& b) {
                     b.signal(1 - s.rank);
                     b.await_signal(1 - s.rank);
                   }),
             "");
-  EXPECT_TRUE(says(found(p,
-                         [](const shape& s, builder& b) {
-                           if (s.rank == 0)
-                             b.signal(1);
-                           else
-                             b.recv(0, whole(buffer::output));
-                         }),
-                   "which puts or signals"));
+  EXPECT_TRUE(contains(found(p,
+                             [](const shape& s, builder& b) {
+                               if (s.rank == 0)
+                                 b.signal(1);
+                               else
+                                 b.recv(0, whole(buffer::output));
+                             }),
+                       "which puts or signals"));
 }
 
 // --- barrier
 
-TEST(barrier, nobody_leaves_before_all_have_come) {
-  const plan p = call_of(collective::barrier, 3, 0);
+TEST(barrier, no_rank_leaves_before_all_have_arrived) {
+  const abstract_call p = call_of(collective::barrier, 3, 0);
   const auto write = [](bool back) {
     return [back](const shape& s, builder& b) {
       const place empty = blocks(buffer::input, 0, 0);
@@ -197,17 +197,17 @@ TEST(barrier, nobody_leaves_before_all_have_come) {
     };
   };
   EXPECT_EQ(found(p, write(true)), "");
-  EXPECT_TRUE(says(found(p, write(false)), "may leave the barrier before rank 0 has arrived"));
+  EXPECT_TRUE(contains(found(p, write(false)), "may leave the barrier before rank 0 has arrived"));
 }
 
 // --- words
 
-TEST(words, say_how_long_blocks_are) {
+TEST(words, give_the_lengths_of_blocks) {
   case_options w;
   w.what = collective::allgatherv;
   w.ranks = 2;
   w.count = 5;
-  const plan p = make_plan(w);
+  const abstract_call p = make_abstract_call(w);
   ASSERT_NE(p.counts[0], p.counts[1]);
   // Lengths are sent first, then blocks of the maximum length. Only the last copy uses the table
   // `out`.
@@ -237,8 +237,8 @@ TEST(words, say_how_long_blocks_are) {
 
 // --- costs
 
-TEST(one_port, messages_of_a_round_stand_in_line) {
-  const plan p = call_of(collective::gather, 5, 1);
+TEST(one_port, messages_of_a_round_are_serialized) {
+  const abstract_call p = call_of(collective::gather, 5, 1);
   outcome o;
   EXPECT_EQ(found(
                 p,
@@ -256,8 +256,8 @@ TEST(one_port, messages_of_a_round_stand_in_line) {
 }
 
 // Four messages, each the second one of a rank that must serve the next message first.
-TEST(one_port, lists_that_block_one_another_are_served_all_the_same) {
-  const plan p = call_of(collective::barrier, 4, 0);
+TEST(one_port, lists_that_block_one_another_still_complete) {
+  const abstract_call p = call_of(collective::barrier, 4, 0);
   outcome o;
   found(
       p,

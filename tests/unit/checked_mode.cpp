@@ -27,12 +27,12 @@ call allreduce(std::size_t count) {
 
 struct checked_mode_of_three_ranks : testing::Test {
   checked_mode_of_three_ranks() {
-    control.answer = [](const call& c) { tests::fake_control::repeat_own(c, 3); };
+    control.reply = [](const call& c) { tests::fake_control::repeat_local(c, 3); };
   }
   // The other ranks call this instead.
   void others_call(const call& other) {
-    control.answer = [this, other](const call& c) {
-      tests::fake_control::repeat_own(c, 3);
+    control.reply = [this, other](const call& c) {
+      tests::fake_control::repeat_local(c, 3);
       static_cast<call_digest*>(c.output)[2] = digest_of(other, 3, false, false, {});
     };
   }
@@ -54,7 +54,7 @@ struct checked_mode_of_three_ranks : testing::Test {
 
 TEST_F(checked_mode_of_three_ranks, is_on_if_the_settings_say_so) {
   EXPECT_FALSE(checked.is_on());
-  shared->set.check = true;
+  shared->config.check = true;
   EXPECT_TRUE(checked.is_on());
 }
 
@@ -81,22 +81,22 @@ TEST_F(checked_mode_of_three_ranks, names_both_calls_that_differ) {
 }
 
 TEST_F(checked_mode_of_three_ranks, does_not_compare_the_places_of_calls) {
-  control.answer = [](const call& c) {
-    tests::fake_control::repeat_own(c, 3);
+  control.reply = [](const call& c) {
+    tests::fake_control::repeat_local(c, 3);
     static_cast<call_digest*>(c.output)[0].place[0] = 'x';
   };
   EXPECT_NO_THROW(checked.compare(allreduce(3)));
 }
 
 TEST_F(checked_mode_of_three_ranks, throws_the_reason_of_a_rank_that_rejects_its_arguments) {
-  const auto answer = [](const call& c) {
-    tests::fake_control::repeat_own(c, 3);
+  const auto reply = [](const call& c) {
+    tests::fake_control::repeat_local(c, 3);
     if (c.type.size == sizeof(call_digest))
       static_cast<call_digest*>(c.output)[2].refused = 1;
     else
       std::strcpy(static_cast<char*>(c.output) + 2 * c.type.size, "count is negative");
   };
-  control.answer = answer;
+  control.reply = reply;
   try {
     checked.compare(allreduce(3));
     ADD_FAILURE() << "nothing was thrown";
@@ -115,8 +115,8 @@ TEST_F(checked_mode_of_three_ranks, finds_counts_that_do_not_match) {
   c.type = element_of<int>();
   c.in_counts = {sends, 3};
   c.out_counts = {expects, 3};
-  control.answer = [](const call& k) {
-    tests::fake_control::repeat_own(k, 3);
+  control.reply = [](const call& k) {
+    tests::fake_control::repeat_local(k, 3);
     if (k.what != collective::alltoall) return;
     auto* const sent = static_cast<std::uint64_t*>(k.output);  // what each rank sends to this one
     sent[0] = 4, sent[1] = 2, sent[2] = 5;
@@ -126,7 +126,7 @@ TEST_F(checked_mode_of_three_ranks, finds_counts_that_do_not_match) {
 }
 
 TEST_F(checked_mode_of_three_ranks, requires_both_ends_of_an_edge) {
-  control.answer = [](const call& c) {
+  control.reply = [](const call& c) {
     auto* const named = static_cast<std::uint64_t*>(c.output);
     named[0] = 1, named[1] = 0, named[2] = 0;  // rank 0 sends to this one
   };
@@ -136,13 +136,13 @@ TEST_F(checked_mode_of_three_ranks, requires_both_ends_of_an_edge) {
 }
 
 TEST_F(checked_mode_of_three_ranks, compares_settings_by_a_named_algorithm) {
-  control.answer = [](const call& c) {
+  control.reply = [](const call& c) {
     EXPECT_STREQ(c.algorithm, "ring");
-    tests::fake_control::repeat_own(c, 3);
+    tests::fake_control::repeat_local(c, 3);
   };
   EXPECT_NO_THROW(compare_settings(state, control));
-  control.answer = [](const call& c) {
-    tests::fake_control::repeat_own(c, 3);
+  control.reply = [](const call& c) {
+    tests::fake_control::repeat_local(c, 3);
     if (c.type.size == 8) ++static_cast<std::uint64_t*>(c.output)[2];
   };
   EXPECT_THROW(compare_settings(state, control), mismatch_error);

@@ -23,8 +23,8 @@ const auto last = [](int, int b) { return b; };  // an operator whose order matt
 class composed_calls : public testing::TestWithParam<const char*> {
  protected:
   // Returns the output on standard error. A rank's failure fails the test.
-  static std::string said_by(const std::function<void(communicator&)>& program) {
-    return said_on_stderr([&] { EXPECT_TRUE(passes(job{GetParam(), 4}, program)); });
+  static std::string stderr_of(const std::function<void(communicator&)>& program) {
+    return captured_stderr([&] { EXPECT_TRUE(passes(job{GetParam(), 4}, program)); });
   }
   static void expect_ran(communicator& world, collective what, const std::string& name) {
     check.equal(std::string(world.last_algorithm(what)), name);
@@ -34,7 +34,7 @@ class composed_calls : public testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(engines, composed_calls, testing::Values("threads", "fibers"), by_name());
 
 TEST_P(composed_calls, are_named_by_the_call_in_every_mode) {
-  const std::string said = said_by([](communicator& world) {
+  const std::string printed = stderr_of([](communicator& world) {
     const int sum = sum_of_ranks(world);
     const auto mine = send_buf(world.rank());
     check.that(world.allreduce_single(mine, op(std::plus<>{}), composition("reduce_bcast")) == sum,
@@ -56,11 +56,11 @@ TEST_P(composed_calls, are_named_by_the_call_in_every_mode) {
     world.barrier(composition("blocking_by_nonblocking"));
     expect_ran(world, collective::barrier, "barrier/blocking_by_nonblocking");
   });
-  EXPECT_EQ(said, "");
+  EXPECT_EQ(printed, "");
 }
 
 TEST_P(composed_calls, or_pure_ones_in_segments_are_named_by_either_name) {
-  EXPECT_EQ(said_by([](communicator& world) {
+  EXPECT_EQ(stderr_of([](communicator& world) {
               const std::vector<int> mine(100, world.rank());
               for (const char* name : {"ring:segment=64", "segmented_ring:segment=64"}) {
                 check.that(world.allreduce(send_buf(mine), op(std::plus<>{}), algorithm(name)) ==
@@ -73,8 +73,8 @@ TEST_P(composed_calls, or_pure_ones_in_segments_are_named_by_either_name) {
 }
 
 TEST_P(composed_calls, of_other_counts_and_roots_are_planned_anew) {
-  const set_for_now forced("TUTTI_BCAST_COMPOSITION", "pipeline:segment=32,window=2");
-  EXPECT_EQ(said_by([](communicator& world) {
+  const scoped_variable forced("TUTTI_BCAST_COMPOSITION", "pipeline:segment=32,window=2");
+  EXPECT_EQ(stderr_of([](communicator& world) {
               for (int i = 0; i < 40; ++i) {
                 const std::size_t n = static_cast<std::size_t>(i * 7 % 50);
                 const int from = i % world.size();
@@ -87,25 +87,25 @@ TEST_P(composed_calls, of_other_counts_and_roots_are_planned_anew) {
             "");
 }
 
-TEST_P(composed_calls, that_do_not_exist_are_refused) {
-  EXPECT_EQ(said_by([](communicator& world) {
+TEST_P(composed_calls, that_do_not_exist_are_rejected) {
+  EXPECT_EQ(stderr_of([](communicator& world) {
               for (const char* name : {"reduce_bcats", "node_leader:window=3", "pipeline:segment=0"}) {
-                const std::string said = std::string(name).substr(0, 8);
+                const std::string printed = std::string(name).substr(0, 8);
                 check.throws<usage_error>(
                     [&] { world.allreduce(send_buf(1), op(std::plus<>{}), composition(name)); },
-                    {said.c_str()});
+                    {printed.c_str()});
               }
             }),
             "");
-  const set_for_now forced("TUTTI_ALLREDUCE_COMPOSITION", "reduce_bcats");
+  const scoped_variable forced("TUTTI_ALLREDUCE_COMPOSITION", "reduce_bcats");
   run_options options;
   options.engine = GetParam();
   EXPECT_THROW(run(options, [](communicator&) {}), usage_error);
 }
 
 TEST_P(composed_calls, give_way_to_a_named_algorithm_unless_they_are_named_too) {
-  const set_for_now algorithm_too("TUTTI_ALLREDUCE_ALGORITHM", "recursive_doubling");
-  EXPECT_EQ(said_by([](communicator& world) {
+  const scoped_variable algorithm_too("TUTTI_ALLREDUCE_ALGORITHM", "recursive_doubling");
+  EXPECT_EQ(stderr_of([](communicator& world) {
               check.that(
                   world.allreduce_single(send_buf(world.rank()), op(std::plus<>{})) == sum_of_ranks(world),
                   "sum");
@@ -113,11 +113,11 @@ TEST_P(composed_calls, give_way_to_a_named_algorithm_unless_they_are_named_too) 
             }),
             "");
   // The inner call of the composition uses the algorithm.
-  const set_for_now both("TUTTI_ALLREDUCE_COMPOSITION", "pipeline");
+  const scoped_variable both("TUTTI_ALLREDUCE_COMPOSITION", "pipeline");
   const scratch_folder here;
   const std::string path = here.path("trace.json");
-  const set_for_now trace("TUTTI_TRACE", "calls:json=" + path);
-  EXPECT_EQ(said_by([](communicator& world) {
+  const scoped_variable trace("TUTTI_TRACE", "calls:json=" + path);
+  EXPECT_EQ(stderr_of([](communicator& world) {
               check.that(
                   world.allreduce_single(send_buf(world.rank()), op(std::plus<>{})) == sum_of_ranks(world),
                   "sum");
@@ -129,69 +129,68 @@ TEST_P(composed_calls, give_way_to_a_named_algorithm_unless_they_are_named_too) 
 }
 
 TEST_P(composed_calls, whose_restrictions_are_violated_fall_back) {
-  const set_for_now nodes("TUTTI_NODES", "3,1");
-  const set_for_now forced("TUTTI_ALLREDUCE_COMPOSITION", "multi_leader");
+  const scoped_variable nodes("TUTTI_NODES", "3,1");
+  const scoped_variable forced("TUTTI_ALLREDUCE_COMPOSITION", "multi_leader");
   const auto program = [](communicator& world) {
     for (int i = 0; i < 3; ++i)
       check.that(world.allreduce_single(send_buf(world.rank()), op(std::plus<>{})) == sum_of_ranks(world),
                  "sum");
     check.that(!has(world.last_algorithm(collective::allreduce), "multi_leader"), "it ran");
   };
-  const std::string said = said_by(program);
-  EXPECT_TRUE(says(said, "TUTTI_ALLREDUCE_COMPOSITION \"multi_leader\" does not serve this call"));
+  const std::string printed = stderr_of(program);
+  EXPECT_TRUE(contains(printed, "TUTTI_ALLREDUCE_COMPOSITION \"multi_leader\" does not serve this call"));
   {
-    const set_for_now silent("TUTTI_COLL_FALLBACK", "silent");
-    EXPECT_EQ(said_by(program), "");
+    const scoped_variable silent("TUTTI_COLL_FALLBACK", "silent");
+    EXPECT_EQ(stderr_of(program), "");
   }
-  const set_for_now strict("TUTTI_COLL_FALLBACK", "error");
-  const std::string refused = said_by([](communicator& world) {
+  const scoped_variable strict("TUTTI_COLL_FALLBACK", "error");
+  const std::string refused = stderr_of([](communicator& world) {
     check.throws<usage_error>([&] { world.allreduce(send_buf(1), op(std::plus<>{})); },
                               {"TUTTI_ALLREDUCE_COMPOSITION"});
   });
   EXPECT_FALSE(has(refused, "failed")) << refused;
 }
 
-TEST_P(composed_calls, that_ranks_name_differently_are_told_apart_by_checks) {
-  const set_for_now checked("TUTTI_CHECK", "1");
-  EXPECT_EQ(said_by([](communicator& world) {
-              std::string told;
+TEST_P(composed_calls, that_ranks_name_differently_are_found_by_checked_mode) {
+  const scoped_variable checked("TUTTI_CHECK", "1");
+  EXPECT_EQ(stderr_of([](communicator& world) {
+              std::string text;
               try {
                 world.allreduce(send_buf(1), op(std::plus<>{}),
                                 composition(world.rank() == 0 ? "reduce_bcast" : "pipeline"));
               } catch (const mismatch_error& e) {
-                told = e.what();
+                text = e.what();
               }
-              check.that(has(told, "\"reduce_bcast\"") && has(told, "\"pipeline\""),
-                         "the names are not told");
+              check.that(has(text, "\"reduce_bcast\"") && has(text, "\"pipeline\""), "the names are missing");
             }),
             "");
 }
 
-TEST_P(composed_calls, that_no_call_used_are_said) {
-  const set_for_now forced("TUTTI_GATHER_COMPOSITION", "blocking_by_nonblocking");
-  EXPECT_EQ(said_by([](communicator& world) { world.barrier(); }),
+TEST_P(composed_calls, that_no_call_used_are_reported) {
+  const scoped_variable forced("TUTTI_GATHER_COMPOSITION", "blocking_by_nonblocking");
+  EXPECT_EQ(stderr_of([](communicator& world) { world.barrier(); }),
             "tutti: TUTTI_GATHER_COMPOSITION=blocking_by_nonblocking was never used: the program made no "
             "such call whose algorithm was free to choose\n");
 }
 
 TEST_P(composed_calls, keep_the_order_of_operands_over_nodes_in_rank_order) {
-  const set_for_now nodes("TUTTI_NODES", "2,1,1");
-  const set_for_now forced("TUTTI_ALLREDUCE_COMPOSITION", "node_leader");
-  EXPECT_EQ(said_by([](communicator& world) {
+  const scoped_variable nodes("TUTTI_NODES", "2,1,1");
+  const scoped_variable forced("TUTTI_ALLREDUCE_COMPOSITION", "node_leader");
+  EXPECT_EQ(stderr_of([](communicator& world) {
               check.that(world.allreduce_single(send_buf(world.rank()), op(last, ops::non_commutative)) ==
                              world.size() - 1,
                          "order");
               expect_ran(world, collective::allreduce, "allreduce/node_leader");
             }),
             "");
-  const set_for_now scattered("TUTTI_NODES", "0:1:0:1");
-  const std::string said = said_by([](communicator& world) {
+  const scoped_variable scattered("TUTTI_NODES", "0:1:0:1");
+  const std::string printed = stderr_of([](communicator& world) {
     check.that(
         world.allreduce_single(send_buf(world.rank()), op(last, ops::non_commutative)) == world.size() - 1,
         "order");
     check.that(!has(world.last_algorithm(collective::allreduce), "node_leader"), "it ran on scattered ranks");
   });
-  EXPECT_TRUE(says(said, "change the order of operands"));
+  EXPECT_TRUE(contains(printed, "change the order of operands"));
 }
 
 TEST_P(composed_calls, are_chosen_by_the_composition_tree) {
@@ -199,10 +198,10 @@ TEST_P(composed_calls, are_chosen_by_the_composition_tree) {
   const std::string path = here.file("tree.json", R"({"schema": "tutti/tree/1", "composition": {"allreduce": [
     {"when": {"hierarchical": true, "rank_order": true, "inter": false}, "by": "bytes", "steps": [
       {"upto": 64, "use": "@pure"}, {"use": "node_leader"}]}]}})");
-  const set_for_now file("TUTTI_COLL_COMPOSITION_JSON_FILE", path);
-  const set_for_now nodes("TUTTI_NODES", "2x2");
+  const scoped_variable file("TUTTI_COLL_COMPOSITION_JSON_FILE", path);
+  const scoped_variable nodes("TUTTI_NODES", "2x2");
   EXPECT_EQ(
-      said_by([](communicator& world) {
+      stderr_of([](communicator& world) {
         for (const std::size_t n : {100u, 2u, 100u, 50u, 16u, 17u}) {
           const std::vector<int> mine(n, world.rank());
           check.that(
@@ -215,16 +214,16 @@ TEST_P(composed_calls, are_chosen_by_the_composition_tree) {
 }
 
 TEST_P(composed_calls, between_groups_have_a_variable_for_their_algorithm) {
-  const set_for_now forced("TUTTI_ALLREDUCE_INTER_ALGORITHM", "across");
-  EXPECT_EQ(said_by([](communicator& world) {
+  const scoped_variable forced("TUTTI_ALLREDUCE_INTER_ALGORITHM", "across");
+  EXPECT_EQ(stderr_of([](communicator& world) {
               auto both = world.between(1);
               (void)both.allreduce(send_buf(world.rank()), op(std::plus<>{}));
               check.that(std::string(both.last_algorithm(collective::allreduce)) == "allreduce/across",
                          "inter");
             }),
             "");
-  const set_for_now unused("TUTTI_BCAST_INTER_ALGORITHM", "across");
-  EXPECT_TRUE(has(said_by([](communicator& world) {
+  const scoped_variable unused("TUTTI_BCAST_INTER_ALGORITHM", "across");
+  EXPECT_TRUE(has(stderr_of([](communicator& world) {
                     auto both = world.between(1);
                     (void)both.allreduce(send_buf(world.rank()), op(std::plus<>{}));
                   }),

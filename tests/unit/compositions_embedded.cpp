@@ -17,16 +17,16 @@ struct layout_case {
 
 // Under a sanitizer each runs fewer cases; the plain build runs all.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr how_much tried = how_much::some;
+constexpr coverage extent = coverage::some;
 #else
-constexpr how_much tried = how_much::all;
+constexpr coverage extent = coverage::all;
 #endif
 
 class compositions : public testing::TestWithParam<layout_case> {
  protected:
-  static testing::AssertionResult pass(const char* engine, int workers, how_much how = tried,
+  static testing::AssertionResult pass(const char* engine, int workers, coverage how = extent,
                                        std::uint64_t seed = 0) {
-    const set_for_now nodes("TUTTI_NODES", GetParam().nodes);
+    const scoped_variable nodes("TUTTI_NODES", GetParam().nodes);
     return passes({engine, GetParam().ranks, workers, seed},
                   [&](tutti::endpoint& ep) { every_composition(ep, how); });
   }
@@ -34,8 +34,8 @@ class compositions : public testing::TestWithParam<layout_case> {
 
 TEST_P(compositions, compute_what_plain_loops_compute_on_fibers) { EXPECT_TRUE(pass("fibers", 2)); }
 
-TEST_P(compositions, compute_what_plain_loops_compute_under_drawn_interleavings) {
-  for_each_seed(1, 3, [&](std::uint64_t seed) { EXPECT_TRUE(pass("fibers", 1, how_much::some, seed)); });
+TEST_P(compositions, compute_what_plain_loops_compute_under_random_interleavings) {
+  for_each_seed(1, 3, [&](std::uint64_t seed) { EXPECT_TRUE(pass("fibers", 1, coverage::some, seed)); });
 }
 
 class compositions_on_threads : public compositions {};

@@ -25,7 +25,7 @@ selection_context default_values() {
 struct restriction_case {
   restriction which;
   std::function<void(selection_context&)> met, broken;
-  const char* said;
+  const char* text;
 };
 const restriction_case cases[] = {
     {restriction::power_of_two, [](selection_context&) {}, [](selection_context& s) { s.call.ranks = 6; },
@@ -70,31 +70,31 @@ catalogue_entry demanding(restriction which) {
   catalogue_entry e;
   e.name = "allreduce/imagined";
   e.what = collective::allreduce;
-  e.needs = which;
+  e.restrictions = which;
   return e;
 }
 
-TEST(demands, are_met_or_said) {
+TEST(demands, are_met_or_reported) {
   for (const restriction_case& c : cases) {
     const catalogue_entry e = demanding(c.which);
     selection_context met = default_values(), broken = default_values();
     c.met(met);
     c.broken(broken);
-    EXPECT_TRUE(meets_demands(e, {}, met)) << c.said;
+    EXPECT_TRUE(meets_demands(e, {}, met)) << c.text;
     EXPECT_EQ(unmet_demands(e, {}, met), "");
-    EXPECT_FALSE(meets_demands(e, {}, broken)) << c.said;
-    EXPECT_NE(unmet_demands(e, {}, broken).find(c.said), std::string::npos) << unmet_demands(e, {}, broken);
+    EXPECT_FALSE(meets_demands(e, {}, broken)) << c.text;
+    EXPECT_NE(unmet_demands(e, {}, broken).find(c.text), std::string::npos) << unmet_demands(e, {}, broken);
   }
 }
 
-TEST(demands, of_everything_are_said_together) {
+TEST(demands, are_all_reported_together) {
   selection_context s = default_values();
   s.call.ranks = 5;
   s.call.commutative = false;
   const catalogue_entry e = demanding(restriction::power_of_two | restriction::commutative);
-  const std::string said = unmet_demands(e, {}, s);
-  EXPECT_NE(said.find("power of two"), std::string::npos);
-  EXPECT_NE(said.find("commutative"), std::string::npos);
+  const std::string text = unmet_demands(e, {}, s);
+  EXPECT_NE(text.find("power of two"), std::string::npos);
+  EXPECT_NE(text.find("commutative"), std::string::npos);
 }
 
 TEST(demands, all_buffers_are_memory_of_the_host) {
@@ -102,10 +102,10 @@ TEST(demands, all_buffers_are_memory_of_the_host) {
 }
 
 TEST(demands, every_restriction_has_a_case_here) {
-  std::size_t apart = 0;  // equal_regions depends on a parameter; host_memory is always met
+  std::size_t exceptions = 0;  // equal_regions depends on a parameter; host_memory is always met
   for (const restriction_name& n : restriction_names)
-    if (n.which == restriction::equal_regions || n.which == restriction::host_memory) ++apart;
-  EXPECT_EQ(std::size(cases) + apart, std::size(restriction_names));
+    if (n.which == restriction::equal_regions || n.which == restriction::host_memory) ++exceptions;
+  EXPECT_EQ(std::size(cases) + exceptions, std::size(restriction_names));
 }
 
 }  // namespace

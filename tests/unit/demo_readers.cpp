@@ -44,13 +44,13 @@ TEST(edge_lists, numbers_names_and_comments) {
 TEST(edge_lists, refusals_name_file_and_line) {
   const scratch_file one("a b\nc\n"), three("a b\n# x\nc d e\n"), empty("# nothing\n"),
       binary({"a b\n\0\n", 6});
-  const auto said = [](const std::string& path) { return refusal([&] { graph::read_edges(path); }); };
-  EXPECT_EQ(said(one.path), one.path + ":2: an edge is two vertices, here is one: \"c\"");
-  EXPECT_EQ(said(three.path), three.path + ":3: an edge is two vertices, here are 3: \"c d e\"");
-  EXPECT_EQ(said(empty.path), empty.path + ": no edge in it");
-  EXPECT_EQ(said(binary.path), binary.path + ":2: a NUL byte: this is not text");
-  EXPECT_EQ(said("/no/such/file"), "/no/such/file: cannot be read: No such file or directory");
-  EXPECT_NE(said("/tmp").find("cannot be read"), std::string::npos);
+  const auto error_for = [](const std::string& path) { return refusal([&] { graph::read_edges(path); }); };
+  EXPECT_EQ(error_for(one.path), one.path + ":2: an edge is two vertices, here is one: \"c\"");
+  EXPECT_EQ(error_for(three.path), three.path + ":3: an edge is two vertices, here are 3: \"c d e\"");
+  EXPECT_EQ(error_for(empty.path), empty.path + ": no edge in it");
+  EXPECT_EQ(error_for(binary.path), binary.path + ":2: a NUL byte: this is not text");
+  EXPECT_EQ(error_for("/no/such/file"), "/no/such/file: cannot be read: No such file or directory");
+  EXPECT_NE(error_for("/tmp").find("cannot be read"), std::string::npos);
 }
 
 TEST(packages, fields_alternatives_versions_and_virtual_ones) {
@@ -68,12 +68,12 @@ TEST(packages, fields_alternatives_versions_and_virtual_ones) {
 
 TEST(packages, refusals_name_file_and_line) {
   const scratch_file text("Package: a\nnonsense\n"), headless("Package: a\n\nDepends: b\n"), broken("no lz4");
-  const auto said = [](const std::string& path) {
+  const auto error_for = [](const std::string& path) {
     return refusal([&] { graph::read_packages({path}, ""); });
   };
-  EXPECT_EQ(said(text.path), text.path + ":2: \"Field: value\" expected: \"nonsense\"");
-  EXPECT_EQ(said(headless.path), headless.path + ":3: \"Depends\" precedes its \"Package\"");
-  EXPECT_EQ(said("/no/such/file"), "/no/such/file: cannot be read: No such file or directory");
+  EXPECT_EQ(error_for(text.path), text.path + ":2: \"Field: value\" expected: \"nonsense\"");
+  EXPECT_EQ(error_for(headless.path), headless.path + ":3: \"Depends\" precedes its \"Package\"");
+  EXPECT_EQ(error_for("/no/such/file"), "/no/such/file: cannot be read: No such file or directory");
 }
 
 TEST(oracles, a_small_graph) {
@@ -96,11 +96,11 @@ TEST(words, are_runs_of_letters_digits_and_bytes_beyond_ascii) {
 
 TEST(words, refusals_name_file_and_line) {
   const scratch_file good("the cat\nthe hat"), binary({"a\nb\n\0", 5}), empty("...");
-  const auto said = [](const std::string& path) { return refusal([&] { sort::read_words({path}); }); };
+  const auto error_for = [](const std::string& path) { return refusal([&] { sort::read_words({path}); }); };
   EXPECT_EQ(sort::read_words({good.path, good.path}).words.size(), 8u);
-  EXPECT_EQ(said(binary.path), binary.path + ":3: a NUL byte: this is not text");
-  EXPECT_EQ(said(empty.path), empty.path + ": no word in it");
-  EXPECT_EQ(said("/no/such/file"), "/no/such/file: cannot be read: No such file or directory");
+  EXPECT_EQ(error_for(binary.path), binary.path + ":3: a NUL byte: this is not text");
+  EXPECT_EQ(error_for(empty.path), empty.path + ": no word in it");
+  EXPECT_EQ(error_for("/no/such/file"), "/no/such/file: cannot be read: No such file or directory");
 }
 
 TEST(children, are_read_by_line_and_end_in_time) {

@@ -56,7 +56,7 @@ void put_everywhere(endpoint& ep, std::size_t count) {
     const call c = plain_call(in, out, count);
     schedule_run one;
     one.begin(bound, c, round);
-    one.go_on(true);
+    one.advance(true);
     for (int s = 0; s < p; ++s)
       for (std::size_t i = 0; i < count; ++i)
         check.that(out[static_cast<std::size_t>(s) * count + i] ==
@@ -96,7 +96,7 @@ void pipeline(endpoint& ep, std::size_t count, std::size_t segment_size) {
   c.what = collective::bcast;
   schedule_run one;
   one.begin(bound, c, 0);
-  one.go_on(true);
+  one.advance(true);
   if (r > 0) check.that(out == in, "a segment is missing");
 }
 
@@ -120,8 +120,8 @@ TEST(schedules, stay_small_at_large_p) {
     s.root = 0;
     s.what = a->what;
     s.parameter_values = a->default_values();
-    s.in_place = demands(a->needs, restriction::in_place);
-    s.first_group = demands(a->needs, restriction::inter) ? s.size - 1 : 0;
+    s.in_place = has_restriction(a->restrictions, restriction::in_place);
+    s.first_group = has_restriction(a->restrictions, restriction::inter) ? s.size - 1 : 0;
     builder b;
     a->write(s, b);
     const schedule made = b.finish();
@@ -129,7 +129,7 @@ TEST(schedules, stay_small_at_large_p) {
   }
 }
 
-TEST(channels, put_aside_what_belongs_to_another_call) {
+TEST(channels, keep_messages_of_another_call_as_unexpected) {
   EXPECT_TRUE(passes(job{"fibers", 2, 1}, [](endpoint& ep) {
     shm::channel& c = ep.node()->between(0, 1);
     std::atomic<std::uint32_t> done{1};
@@ -141,11 +141,11 @@ TEST(channels, put_aside_what_belongs_to_another_call) {
     for (const int tag : {2, 0, 1})
       for (int k = 0; k < 2; ++k) {
         shm::arrival a;
-        while (!c.look(static_cast<std::uint64_t>(tag), a))
+        while (!c.find(static_cast<std::uint64_t>(tag), a))
           ep.wait(c.arrival_word(), c.arrival_value(), true, site);
         int value = 0;
         std::memcpy(&value, a.data, sizeof value);
-        c.take(a);
+        c.consume(a);
         check.that(value == tag + 3 * k, "messages of one tag changed places");
       }
   }));

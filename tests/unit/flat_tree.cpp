@@ -32,14 +32,16 @@ void thresholds_of(const tree_node& n, const selection_context& s, std::vector<s
   for (const tree_step& step : n.steps) {
     const std::uint64_t size = std::max<std::size_t>(s.call.element_size, 1);
     for (const std::uint64_t upper_bound :
-         {step.upper_bound, step.upper_bound / size, step.upper_bound / size / static_cast<std::uint64_t>(s.call.ranks)})
+         {step.upper_bound, step.upper_bound / size,
+          step.upper_bound / size / static_cast<std::uint64_t>(s.call.ranks)})
       counts.push_back(upper_bound);
     thresholds_of(step.then, s, counts);
   }
 }
 
-std::size_t differences(const document& d, selection_context s, tree_half half, const flat_tree::native_rule& native,
-                        const std::vector<std::uint64_t>& native_bounds, std::mt19937& random) {
+std::size_t differences(const document& d, selection_context s, tree_half half,
+                        const flat_tree::native_rule& native, const std::vector<std::uint64_t>& native_bounds,
+                        std::mt19937& random) {
   const flat_tree flat(d, s, half, native, native_bounds);
   std::vector<std::uint64_t> bounds = native_bounds;
   for (const tree_region& r : d.of(half)[static_cast<std::size_t>(s.call.what)])
@@ -102,9 +104,10 @@ TEST(flat_trees, choose_what_their_trees_choose) {
           for (int i = 0; i < 6; ++i) {
             const auto bits = static_cast<unsigned>(random());
             const selection_context s =
-                varied(make_situation(static_cast<collective>(c), ranks, bits >> 8 & 1023, size,
-                                      (bits & 1) != 0, bits & 2 ? builtin_op::sum : builtin_op::user,
-                                      (bits & 4) != 0, (bits & 24) == 24, (bits & 32) != 0, (bits & 64) != 0),
+                varied(make_selection_context(static_cast<collective>(c), ranks, bits >> 8 & 1023, size,
+                                              (bits & 1) != 0, bits & 2 ? builtin_op::sum : builtin_op::user,
+                                              (bits & 4) != 0, (bits & 24) == 24, (bits & 32) != 0,
+                                              (bits & 64) != 0),
                        static_cast<unsigned>(random()));
             std::vector<std::uint64_t> bounds;
             flat_tree::native_rule native;
@@ -127,7 +130,8 @@ TEST(flat_trees, choose_what_their_trees_choose) {
 
 TEST(flat_trees, are_short_and_exact_at_their_bounds) {
   const document d = tangled();
-  selection_context s = make_situation(collective::allgather, 3, 0, 8, false, {}, true, false, false, true);
+  selection_context s =
+      make_selection_context(collective::allgather, 3, 0, 8, false, {}, true, false, false, true);
   const flat_tree flat(d, s);
   // 24 bytes per element in all: thresholds below that coincide.
   std::vector<std::uint64_t> bounds;
@@ -138,14 +142,17 @@ TEST(flat_trees, are_short_and_exact_at_their_bounds) {
   EXPECT_EQ(name_of(flat.at(7)), "bruck");
   s.call.element_size = 0;
   EXPECT_EQ(flat_tree(d, s).steps().size(), 1u);
-  s = make_situation(collective::allgatherv, 3, 0, 8, false, {}, true, false, true, true);
+  s = make_selection_context(collective::allgatherv, 3, 0, 8, false, {}, true, false, true, true);
   EXPECT_EQ(flat_tree(d, s).steps().size(), 1u);
 }
 
 TEST(flat_trees, that_forget_a_bound_of_the_native_collective_are_found) {
   const document d = builtin_document("common");
-  const selection_context s = make_situation(collective::gather, 4, 0, 8, false, {}, true, false, true, true);
-  const auto native = [](std::uint64_t count) { return count <= 10 ? native_offer::any : native_offer::none; };
+  const selection_context s =
+      make_selection_context(collective::gather, 4, 0, 8, false, {}, true, false, true, true);
+  const auto native = [](std::uint64_t count) {
+    return count <= 10 ? native_offer::any : native_offer::none;
+  };
   std::mt19937 random(static_cast<unsigned>(tests::seed_or(1)));
   EXPECT_EQ(differences(d, s, tree_half::pure, native, {10}, random), 0u);
   const flat_tree forgetful(d, s, tree_half::pure, native, {});

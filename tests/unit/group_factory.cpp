@@ -54,7 +54,7 @@ TEST_F(a_group_factory, makes_ranges_and_lists_without_a_message) {
   EXPECT_EQ(ep.record.opened, 0);
 }
 
-TEST_F(a_group_factory, names_groups_alike_on_all_members_and_never_twice) {
+TEST_F(a_group_factory, names_groups_equally_on_all_members_and_never_twice) {
   tests::fake_endpoint other_ep{5, 8};
   const auto other_rank = tests::fake_rank(other_ep);
   communicator_state other_parent{other_rank, group::range(0, 1, 8, 5), group_name{1, 1}};
@@ -80,8 +80,8 @@ TEST_F(a_group_factory, rejects_wrong_ranges_and_lists) {
   EXPECT_NE(error_of([&] { factory.range(0, 7, 1); }).find("was freed"), std::string::npos);
 }
 
-TEST_F(a_group_factory, splits_by_color_and_key_and_takes_the_largest_number) {
-  control.answer = [](const call& c) {
+TEST_F(a_group_factory, splits_by_color_and_key_and_takes_the_largest_id) {
+  control.reply = [](const call& c) {
     ASSERT_EQ(c.what, collective::allgather);
     auto* const all = static_cast<group_factory::split_request*>(c.output);
     for (int r = 0; r < 8; ++r) all[r] = {static_cast<std::uint64_t>(10 + r), r % 2, -r};
@@ -89,12 +89,12 @@ TEST_F(a_group_factory, splits_by_color_and_key_and_takes_the_largest_number) {
   communicator_handle part = factory.split(1, -3, "split");
   EXPECT_EQ(members_of(part), (ints{7, 5, 3, 1}));
   EXPECT_EQ(part->rank(), 2);
-  EXPECT_EQ(factory.next_number(), 18u);
+  EXPECT_EQ(factory.next_unused_id(), 18u);
   EXPECT_FALSE(factory.split(-1, 0, "split"));
 }
 
 TEST_F(a_group_factory, rejects_bins_that_differ) {
-  control.answer = [](const call& c) {
+  control.reply = [](const call& c) {
     auto* const all = static_cast<group_factory::split_request*>(c.output);
     for (int r = 0; r < 8; ++r) all[r] = {2, r % 2, r == 6 ? 5 : 4};
   };
@@ -103,7 +103,7 @@ TEST_F(a_group_factory, rejects_bins_that_differ) {
 
 TEST_F(a_group_factory, numbers_distinct_texts_in_their_order) {
   const std::string texts[] = {"b", "aa", "b", "c", "", "aa", "c", "b"};
-  control.answer = [&](const call& c) {
+  control.reply = [&](const call& c) {
     if (c.what == collective::allgather) {
       for (int r = 0; r < 8; ++r) static_cast<std::size_t*>(c.output)[r] = texts[r].size();
     } else {
@@ -125,26 +125,27 @@ TEST_F(a_group_factory, translates_ranks_to_other_groups) {
   EXPECT_THROW(factory.translate(8, odd->state(), "translate"), usage_error);
 }
 
-TEST_F(a_group_factory, opens_duplicates_and_two_groups_with_numbers_that_none_has_used) {
-  control.answer = [](const call& c) {
+TEST_F(a_group_factory, opens_duplicates_and_two_groups_with_unused_ids) {
+  control.reply = [](const call& c) {
     ASSERT_EQ(c.what, collective::allreduce);
     *static_cast<std::uint64_t*>(c.output) += 5;
   };
   communicator_handle copy = factory.duplicate();
   EXPECT_EQ(copy->size(), 8);
-  EXPECT_EQ(factory.next_number(), 8u);  // 2, of which others would use 7
-  communicator_handle sides = factory.with({false, {}, {}, 3}, "between");
+  EXPECT_EQ(factory.next_unused_id(), 8u);  // 2, of which others would use 7
+  communicator_handle sides = factory.with_topology({false, {}, {}, 3}, "between");
   EXPECT_TRUE(sides->state().inter());
   EXPECT_EQ(sides->state().send_block_count(collective::alltoall), 3);  // this rank is in the second
   EXPECT_EQ(control.made.size(), 3u);
-  EXPECT_THROW(factory.with({false, {}, {}, 8}, "between"), usage_error);
-  EXPECT_THROW(factory.with({true, {1}, {9}, 0}, "graph"), usage_error);
+  EXPECT_THROW(factory.with_topology({false, {}, {}, 8}, "between"), usage_error);
+  EXPECT_THROW(factory.with_topology({true, {1}, {9}, 0}, "graph"), usage_error);
 }
 
-TEST_F(a_group_factory, compares_what_makes_communicators_in_checked_mode) {
-  rank->set.check = true;
-  control.answer = [](const call& c) { tests::fake_control::repeat_own(c, 8); };
-  EXPECT_THROW(factory.with({true, {1}, {1}, 0}, "graph"), mismatch_error);  // rank 1 does not name 3
+TEST_F(a_group_factory, compares_operations_that_make_communicators_in_checked_mode) {
+  rank->config.check = true;
+  control.reply = [](const call& c) { tests::fake_control::repeat_local(c, 8); };
+  EXPECT_THROW(factory.with_topology({true, {1}, {1}, 0}, "graph"),
+               mismatch_error);  // rank 1 does not name 3
   ASSERT_EQ(control.made.size(), 2u);
   EXPECT_EQ(control.made[0], collective::allgather);
   EXPECT_EQ(control.made[1], collective::alltoall);

@@ -52,7 +52,7 @@ void expect_layout(const hierarchy& h, const lists& node_of) {
       const auto members = h.members(h.node_of(r, l), l);
       EXPECT_EQ(std::vector<int>(members.begin(), members.end()), with);
       EXPECT_EQ(h.leader_of(r, l), with.front());
-      EXPECT_EQ(members[static_cast<std::size_t>(h.place_of(r, l))], r);
+      EXPECT_EQ(members[static_cast<std::size_t>(h.position_in_node(r, l))], r);
       if (with.front() == r) {
         EXPECT_EQ(h.node_of(r, l), seen++);
       }
@@ -70,7 +70,7 @@ TEST(hierarchy, ranks_without_more_are_one_node) {
     expect_layout(hierarchy(p), {std::vector<int>(static_cast<std::size_t>(p), 5)});
 }
 
-TEST(hierarchy, says_of_every_rank_what_the_lists_say) {
+TEST(hierarchy, describes_every_rank_as_the_lists_do) {
   std::mt19937 draw(static_cast<unsigned>(tests::seed_or(7)));
   for (int trial = 0; trial < 200; ++trial) {
     const int p = 1 + static_cast<int>(draw() % 13), fine = 1 + static_cast<int>(draw() % 6);
@@ -104,7 +104,7 @@ TEST(hierarchy, a_group_sees_its_part) {
   }
 }
 
-TEST(read_nodes, takes_every_form) {
+TEST(read_nodes, accepts_every_form) {
   expect_layout(read_nodes("4x2", 8), {{0, 0, 1, 1, 2, 2, 3, 3}});
   expect_layout(read_nodes("2x4", 8), {{0, 0, 0, 0, 1, 1, 1, 1}});
   expect_layout(read_nodes("1x3", 3), {{0, 0, 0}});
@@ -129,10 +129,10 @@ struct refused {
 
 class read_nodes_refuses : public testing::TestWithParam<refused> {};
 
-TEST_P(read_nodes_refuses, with_a_text_that_says_what_would_be_right) {
+TEST_P(read_nodes_refuses, with_a_text_that_names_valid_values) {
   try {
     read_nodes(GetParam().text, GetParam().ranks);
-    FAIL() << "it was taken";
+    FAIL() << "it was accepted";
   } catch (const std::invalid_argument& fault) {
     EXPECT_NE(std::string(fault.what()).find(GetParam().why), std::string::npos) << fault.what();
   }
@@ -181,52 +181,52 @@ class embedded_layout : public testing::TestWithParam<std::string_view> {
 };
 INSTANTIATE_TEST_SUITE_P(engines, embedded_layout, testing::ValuesIn(engines_on_a_node()), tests::by_name());
 
-TEST_P(embedded_layout, is_one_node_unless_the_variable_says_otherwise) {
-  const auto look = [&](const std::vector<int>& expected) {
+TEST_P(embedded_layout, is_one_node_unless_the_variable_is_set) {
+  const auto check_layout = [&](const std::vector<int>& expected) {
     return [expected](endpoint& ep) {
-      tests::check.equal(nodes_of(ep.layout()), expected);
-      tests::check.equal(ep.layout().levels(), 1);
+      tests::check.equal(nodes_of(ep.topology()), expected);
+      tests::check.equal(ep.topology().levels(), 1);
     };
   };
-  EXPECT_TRUE(passes(4, look({0, 0, 0, 0})));
-  const tests::set_for_now nodes("TUTTI_NODES", "5:2:5:1");
-  EXPECT_TRUE(passes(4, look({0, 1, 0, 2})));
+  EXPECT_TRUE(passes(4, check_layout({0, 0, 0, 0})));
+  const tests::scoped_variable nodes("TUTTI_NODES", "5:2:5:1");
+  EXPECT_TRUE(passes(4, check_layout({0, 1, 0, 2})));
 }
 
 TEST_P(embedded_layout, is_one_object_for_all_ranks) {
   const int p = 64;
-  const tests::set_for_now nodes("TUTTI_NODES", "16x4");
+  const tests::scoped_variable nodes("TUTTI_NODES", "16x4");
   std::vector<const hierarchy*> seen(p);
-  EXPECT_TRUE(passes(p, [&](endpoint& ep) { seen[static_cast<std::size_t>(ep.rank())] = &ep.layout(); }));
+  EXPECT_TRUE(passes(p, [&](endpoint& ep) { seen[static_cast<std::size_t>(ep.rank())] = &ep.topology(); }));
   ASSERT_NE(seen.front(), nullptr);
   for (const hierarchy* one : seen) EXPECT_EQ(one, seen.front());
 }
 
 TEST_P(embedded_layout, that_is_wrong_is_an_error_before_any_rank_runs) {
-  const tests::set_for_now nodes("TUTTI_NODES", "3x2");
+  const tests::scoped_variable nodes("TUTTI_NODES", "3x2");
   std::atomic<int> ran{0};
   try {
     (void)passes(4, [&](endpoint&) { ++ran; });
-    FAIL() << "it was taken";
+    FAIL() << "it was accepted";
   } catch (const usage_error& fault) {
     EXPECT_EQ(fault.operation(), "run");
     EXPECT_EQ(fault.parameter(), "TUTTI_NODES");
-    EXPECT_TRUE(tests::says(fault.what(), "makes 6 ranks, but there are 4"));
+    EXPECT_TRUE(tests::contains(fault.what(), "makes 6 ranks, but there are 4"));
   }
   EXPECT_EQ(ran, 0);
 }
 
-TEST_P(embedded_layout, says_whether_there_are_more_ranks_than_cores) {
+TEST_P(embedded_layout, reports_whether_there_are_more_ranks_than_cores) {
   const int cores = usable_cores();
   for (const int p : {1, cores, cores + 1}) {
     std::atomic<int> looked{0};
     EXPECT_TRUE(passes(p, [&](endpoint& ep) {
-      const auto known = find_engine(ep.engine())->conditions;
+      const auto declared = find_engine(ep.engine())->conditions;
       const auto all = ep.conditions();
       tests::check.equal(all.size(), std::size_t{1});
-      tests::check.equal(all[0].name, known[0].name);
+      tests::check.equal(all[0].name, declared[0].name);
       tests::check.equal(all[0].name, "oversubscribed");
-      tests::check.that(!all[0].meaning.empty() && !known[0].holds);
+      tests::check.that(!all[0].meaning.empty() && !declared[0].holds);
       tests::check.equal(all[0].holds, p > cores);
       ++looked;
     }));

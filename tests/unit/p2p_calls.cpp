@@ -18,7 +18,7 @@ struct p2p_calls_of_one_rank : testing::Test {
     return {.operation = "send", .destination = 2, .tag = tag, .data = &value, .bytes = sizeof value};
   }
   recv_args received(int source, int tag, int& value) {
-    return {.operation = "recv", .source = source, .tag = tag, .into = &value, .most = sizeof value};
+    return {.operation = "recv", .source = source, .tag = tag, .into = &value, .capacity = sizeof value};
   }
 
   tests::fake_endpoint ep{2, 4};
@@ -32,10 +32,10 @@ TEST_F(p2p_calls_of_one_rank, open_the_engine_with_the_first_message) {
   EXPECT_EQ(ep.record.opened, 0);
   p2p.send(sent(1, x));
   EXPECT_EQ(ep.record.opened, 1);
-  const envelope came = p2p.receive(received(2, 1, got));
+  const envelope envelope_found = p2p.receive(received(2, 1, got));
   EXPECT_EQ(got, 5);
-  EXPECT_EQ(came.source, 2);
-  EXPECT_EQ(came.bytes, sizeof got);
+  EXPECT_EQ(envelope_found.source, 2);
+  EXPECT_EQ(envelope_found.bytes, sizeof got);
   EXPECT_EQ(ep.record.opened, 1);
 }
 
@@ -71,18 +71,18 @@ TEST_F(p2p_calls_of_one_rank, progress_with_every_wait_while_a_receive_is_under_
   EXPECT_TRUE(shared->active.empty());
 }
 
-TEST_F(p2p_calls_of_one_rank, find_and_take_messages) {
+TEST_F(p2p_calls_of_one_rank, probe_and_match_messages) {
   envelope found;
-  EXPECT_FALSE(p2p.look("iprobe", 2, 4, false, found));
-  EXPECT_EQ(p2p.take("improbe", 2, 4, false, found), nullptr);
+  EXPECT_FALSE(p2p.probe("iprobe", 2, 4, false, found));
+  EXPECT_EQ(p2p.mprobe("improbe", 2, 4, false, found), nullptr);
   p2p.send(sent(4, x));
-  EXPECT_TRUE(p2p.look("iprobe", rank::any, tags::any, false, found));
+  EXPECT_TRUE(p2p.probe("iprobe", rank::any, tags::any, false, found));
   EXPECT_EQ(found.tag, 4);
-  matched_message* const one = p2p.take("improbe", 2, 4, false, found);
+  matched_message* const one = p2p.mprobe("improbe", 2, 4, false, found);
   ASSERT_NE(one, nullptr);
-  EXPECT_FALSE(p2p.look("iprobe", 2, 4, false, found));
+  EXPECT_FALSE(p2p.probe("iprobe", 2, 4, false, found));
   p2p.put_back(one);
-  EXPECT_TRUE(p2p.look("iprobe", 2, 4, false, found));
+  EXPECT_TRUE(p2p.probe("iprobe", 2, 4, false, found));
   p2p.receive(received(2, 4, got));
   EXPECT_EQ(got, 5);
 }

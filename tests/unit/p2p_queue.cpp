@@ -17,51 +17,51 @@ namespace tutti::shm {
 namespace {
 
 queued_message* filled(message_pool& from, int source, int number, std::size_t bytes = sizeof(int)) {
-  queued_message* one = from.take(bytes);
+  queued_message* one = from.acquire(bytes);
   one->source = source;
   one->tag = number;
   one->bytes = bytes;
-  one->contents = one->own_place();
-  std::memset(one->own_place(), number & 0xff, bytes);
+  one->contents = one->inline_contents();
+  std::memset(one->inline_contents(), number & 0xff, bytes);
   return one;
 }
 
-TEST(a_postbox, is_emptied_in_the_order_in_which_it_was_filled) {
+TEST(a_p2p_queue, delivers_in_the_order_of_posting) {
   message_pool store;
   p2p_queue box;
   EXPECT_EQ(box.next(), nullptr);
-  const auto take = [&](int expected) {
+  const auto expect_next = [&](int expected) {
     EXPECT_TRUE(reached(box.arrival_word().load(), box.arrival_value()));
     queued_message* one = box.next();
     ASSERT_NE(one, nullptr);
     EXPECT_EQ(one->tag, expected);
-    message_pool::give_back(one);
+    message_pool::release(one);
   };
   for (int i = 0; i < 3; ++i) box.post(filled(store, 0, i));
-  take(0);
+  expect_next(0);
   for (int i = 3; i < 5; ++i) box.post(filled(store, 0, i));
-  for (int i = 1; i < 5; ++i) take(i);
+  for (int i = 1; i < 5; ++i) expect_next(i);
   EXPECT_EQ(box.next(), nullptr);
   EXPECT_FALSE(reached(box.arrival_word().load(), box.arrival_value()));
 }
 
-TEST(a_letter_store, hands_out_what_came_back) {
+TEST(a_message_pool, reuses_released_messages) {
   message_pool store;
   for (const std::size_t bytes : {0, 64, 65, 512, 513, 4096}) {
     std::set<queued_message*> all;
     for (int round = 0; round < 100; ++round) {
       std::set<queued_message*> out;
-      for (int i = 0; i < 4; ++i) out.insert(store.take(bytes));
+      for (int i = 0; i < 4; ++i) out.insert(store.acquire(bytes));
       EXPECT_EQ(out.size(), 4u);
-      for (queued_message* one : out) message_pool::give_back(one);
+      for (queued_message* one : out) message_pool::release(one);
       all.merge(out);
     }
     EXPECT_LE(all.size(), 8u);
   }
-  message_pool::give_back(filled(store, 0, 1, 1 << 20));  // a buffer for one use: freed at once
+  message_pool::release(filled(store, 0, 1, 1 << 20));  // a buffer for one use: freed at once
 }
 
-TEST(a_postbox, gives_back_what_nobody_received) {
+TEST(a_p2p_queue, releases_messages_that_were_not_received) {
   message_pool store;
   std::set<queued_message*> all;
   for (int round = 0; round < 100; ++round) {
@@ -71,13 +71,13 @@ TEST(a_postbox, gives_back_what_nobody_received) {
       all.insert(one);
       box.post(one);
     }
-    if (round % 2) message_pool::give_back(box.next());
+    if (round % 2) message_pool::release(box.next());
     box.post(filled(store, 0, 3, 100000));  // LeakSanitizer detects buffers that are not given back
   }
   EXPECT_LE(all.size(), 8u);
 }
 
-TEST(a_postbox, keeps_the_order_of_each_of_many_threads) {
+TEST(a_p2p_queue, keeps_the_order_of_each_of_many_threads) {
   constexpr int senders = 4, each = 20000;
   message_pool stores[senders];
   p2p_queue box;
@@ -87,7 +87,7 @@ TEST(a_postbox, keeps_the_order_of_each_of_many_threads) {
       for (int i = 0; i < each; ++i) box.post(filled(stores[s], s, i, i % 3 == 0 ? 100 : 8));
     });
   int next[senders] = {}, wrong = 0;
-  for (int taken = 0; taken < senders * each;) {
+  for (int received = 0; received < senders * each;) {
     queued_message* const one = box.next();
     if (one == nullptr) {
       std::this_thread::yield();
@@ -95,8 +95,8 @@ TEST(a_postbox, keeps_the_order_of_each_of_many_threads) {
     }
     wrong += one->tag != next[one->source]++;
     for (std::size_t i = 0; i < one->bytes; ++i) wrong += one->contents[i] != std::byte(one->tag & 0xff);
-    message_pool::give_back(one);
-    ++taken;
+    message_pool::release(one);
+    ++received;
   }
   for (auto& t : threads) t.join();
   EXPECT_EQ(wrong, 0);

@@ -12,14 +12,14 @@ TEST(report_places, headers_of_the_library) {
   for (const char* path :
        {"/usr/include/tutti/run.hpp", "/home/u/tutti/include/tutti/face/frame.hpp", "include/tutti/run.hpp",
         "../include/tutti/run.hpp", "tutti/run.hpp", "./tutti/run.hpp"})
-    EXPECT_TRUE(is_own_header(path)) << path;
+    EXPECT_TRUE(is_library_header(path)) << path;
 }
 
 TEST(report_places, files_of_the_program) {
   for (const char* path :
        {"sums.cpp", "/x/include/tutti/sums.cpp", "include/tutti/sums.cpp", "/x/tutti/sums.hpp",
         "/x/myinclude/tutti/sums.hpp", "src/tutti/sums.hpp", "sums.hpp", ""})
-    EXPECT_FALSE(is_own_header(path)) << path;
+    EXPECT_FALSE(is_library_header(path)) << path;
 }
 
 }  // namespace

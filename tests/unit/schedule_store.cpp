@@ -56,10 +56,10 @@ TEST_F(a_schedule_store, finds_the_collectives_of_the_engine) {
 }
 
 TEST_F(a_schedule_store, rejects_a_name_that_does_not_serve_if_the_settings_say_so) {
-  rank->set.when_unfit = fallback::error;
+  rank->config.when_unfit = fallback::error;
   EXPECT_THROW(store.find(bcast(0, 1, "native")), usage_error);
   EXPECT_EQ(store.size(), 0u);
-  rank->set.when_unfit = fallback::silent;
+  rank->config.when_unfit = fallback::silent;
   EXPECT_NE(std::string(store.find(bcast(0, 1, "native")).name), "bcast/native");
 }
 

@@ -33,7 +33,7 @@ INSTANTIATE_TEST_SUITE_P(engines, task_trace, testing::Values("threads", "fibers
 // explicitly to the first.
 void chain(communicator& world) {
   const int p = world.size(), me = world.rank();
-  int mine = 1, came = 0;
+  int mine = 1, sum = 0;
   tasks::runtime rt(world);
   std::vector<tasks::handle<int>> x;
   for (int r = 0; r < p; ++r) x.push_back(r == me ? rt.data(mine, r) : rt.data<int>(r));
@@ -41,17 +41,17 @@ void chain(communicator& world) {
     for (int r = 1; r < p; ++r)
       rt.insert([](int& y, int z) { y += z; }, tasks::read_write(x[r]), tasks::read(x[r - 1]),
                 tasks::name("add \"one\""));
-  const auto here = rt.data(came, me);
+  const auto here = rt.data(sum, me);
   if (me == p - 1) rt.isend_detached(x[me], 0, 7);
   if (me == 0) rt.irecv_detached(here, p - 1, 7);
   rt.wait_all();
-  check.that(me != 0 || came > p - 1, "sum");
+  check.that(me != 0 || sum > p - 1, "sum");
 }
 
-TEST_P(task_trace, tells_each_task_transfer_and_rank) {
+TEST_P(task_trace, has_each_task_transfer_and_rank) {
   const scratch_folder here;
   const std::string path = here.path("trace.json");
-  const set_for_now case_options("TUTTI_TRACE", "tasks:" + path);
+  const scoped_variable case_options("TUTTI_TRACE", "tasks:" + path);
   ASSERT_TRUE(passes(job{GetParam(), ranks}, [](communicator& world) {
     chain(world);
     chain(world);
@@ -90,7 +90,7 @@ TEST_P(task_trace, tells_each_task_transfer_and_rank) {
 
 TEST_P(task_trace, is_refused_without_a_file) {
   for (const char* wrong : {"tasks", "tasks:", "calls,", "calls,task:x"}) {
-    const set_for_now case_options("TUTTI_TRACE", wrong);
+    const scoped_variable case_options("TUTTI_TRACE", wrong);
     run_options options;
     options.engine = GetParam();
     EXPECT_THROW(run(options, [](communicator&) {}), usage_error) << wrong;

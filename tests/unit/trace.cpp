@@ -57,7 +57,7 @@ TEST(trace, equal_kinds_are_one_line) {
   EXPECT_TRUE(holds(t.table(), "threads, 4 ranks, as seen by rank 0: 5 calls"));
 }
 
-TEST(trace, what_ran_is_told_as_it_can_be_asked_for) {
+TEST(trace, names_algorithms_as_calls_can_request_them) {
   quiet_trace t;
   t.add(ring(8), 64, microseconds(10));
   t.add(kind_of(allreduce_of(8), {}, {}, 1, 0, 4, false), 64, microseconds(10));
@@ -71,7 +71,7 @@ TEST(trace, what_ran_is_told_as_it_can_be_asked_for) {
   EXPECT_TRUE(holds(table, "8 x 8")) << table;
 }
 
-TEST(trace, every_part_of_the_shape_tells_lines_apart) {
+TEST(trace, every_part_of_the_shape_makes_a_separate_line) {
   call c;
   c.what = collective::reduce;
   c.type = element_of<int>();
@@ -107,8 +107,8 @@ TEST(trace, every_part_of_the_shape_tells_lines_apart) {
     EXPECT_TRUE(holds(t.table(), part)) << part << "\n" << t.table();
 }
 
-TEST(trace, counts_of_vector_forms_do_not_tell_lines_apart) {
-  const std::vector<std::size_t> counts{1, 2, 3, 4}, others{4, 4, 4, 4};
+TEST(trace, counts_of_vector_forms_share_a_line) {
+  const std::vector<std::size_t> counts{1, 2, 3, 4}, other_counts{4, 4, 4, 4};
   call c;
   c.what = collective::allgatherv;
   c.type = element_of<int>();
@@ -116,7 +116,7 @@ TEST(trace, counts_of_vector_forms_do_not_tell_lines_apart) {
   c.out_counts = counts_view(counts.data(), counts.size());
   EXPECT_EQ(bytes_of(c, 4), 40u);
   const call_kind first = kind_of(c, {}, {}, 1, 0, 4, false);
-  c.out_counts = counts_view(others.data(), others.size());
+  c.out_counts = counts_view(other_counts.data(), other_counts.size());
   c.count = 4;
   EXPECT_EQ(bytes_of(c, 4), 64u);
   EXPECT_EQ(first, kind_of(c, {}, {}, 1, 0, 4, false));
@@ -131,7 +131,7 @@ TEST(trace, bytes_of_regular_calls) {
   EXPECT_EQ(bytes_of(c, 4), 0u);
 }
 
-TEST(trace, kinds_beyond_the_limit_are_told_together) {
+TEST(trace, kinds_beyond_the_limit_share_a_line) {
   quiet_trace t;
   for (std::size_t i = 0; i < call_trace::max_kinds + 5; ++i) t.add(ring(i), 1, microseconds(1));
   t.add(ring(0), 1, microseconds(1));  // a known kind
@@ -139,20 +139,20 @@ TEST(trace, kinds_beyond_the_limit_are_told_together) {
   EXPECT_EQ(lines(table), call_trace::max_kinds + 3);
   EXPECT_TRUE(holds(table, "others"));
   EXPECT_TRUE(holds(t.json(), "\"others\": {\"calls\": 5, \"bytes\": 5, \"nanoseconds\": 5000}"));
-  t.consists_of(ring(call_trace::max_kinds + 1), {inner_call{}});
+  t.set_inner_calls(ring(call_trace::max_kinds + 1), {inner_call{}});
   EXPECT_FALSE(holds(t.json(), "\"inside\""));
 }
 
-TEST(trace, composed_calls_tell_what_they_consist_of) {
+TEST(trace, composed_calls_list_their_inner_calls) {
   const composed_choice by = read_composition(collective::allreduce, "reduce_bcast");
   ASSERT_NE(by.which, nullptr);
   const call_kind kind = kind_of(allreduce_of(8), by, {}, 1, 0, 4, false);
   quiet_trace t;
   t.add(kind, 64, microseconds(1));
-  t.consists_of(kind, {{collective::reduce, 4, 8, false, read_choice(collective::reduce, "knomial:k=4")},
-                       {collective::bcast, 4, 8, true, {}, 2},
-                       {collective::bcast, 4, 9, true, {}, 1},
-                       {collective::bcast, 4, 8, true, {}, 3}});
+  t.set_inner_calls(kind, {{collective::reduce, 4, 8, false, read_choice(collective::reduce, "knomial:k=4")},
+                           {collective::bcast, 4, 8, true, {}, 2},
+                           {collective::bcast, 4, 9, true, {}, 1},
+                           {collective::bcast, 4, 8, true, {}, 3}});
   const std::string text = t.json(), table = t.table();
   EXPECT_TRUE(holds(text, R"("algorithm": "allreduce/reduce_bcast")")) << text;
   EXPECT_TRUE(holds(text, R"("composition": "allreduce/reduce_bcast")"));

@@ -20,13 +20,13 @@ bool within(const difference& d, tree_half half, const selection_context& s) {
     if (one.hold(truth)) return false;
   for (const quantity_entry& q : quantities()) {
     const value_range r = d.within[static_cast<std::size_t>(q.which)];
-    if (q.value(s) < r.least || q.value(s) > r.most) return false;
+    if (q.value(s) < r.min || q.value(s) > r.max) return false;
   }
   return true;
 }
 
 struct tally {
-  std::size_t alike = 0, different = 0, wrong = 0;
+  std::size_t equal = 0, different = 0, wrong = 0;
 };
 
 tally check(const document& a, const document& second) {
@@ -36,7 +36,7 @@ tally check(const document& a, const document& second) {
   EXPECT_EQ(all.conditions, b.conditions);
   tally t;
   unsigned turn = 0;
-  for_each_situation([&](const selection_context& one) {
+  for_each_selection_context([&](const selection_context& one) {
     if (++turn % 23 != 0) return;
     const selection_context s = varied(one, turn * 37);
     if (s.nodes > s.call.ranks || (s.call.what == collective::barrier && s.call.count != 0)) return;
@@ -48,10 +48,10 @@ tally check(const document& a, const document& second) {
           t.wrong += found != nullptr;  // a call is in at most one difference
           found = &d;
         }
-      const bool same = first.chooses_as(other);
+      const bool same = first.same_choice(other);
       t.wrong += (found == nullptr) != same;
-      if (found != nullptr) t.wrong += !found->first.chooses_as(first) || !found->second.chooses_as(other);
-      ++(same ? t.alike : t.different);
+      if (found != nullptr) t.wrong += !found->first.same_choice(first) || !found->second.same_choice(other);
+      ++(same ? t.equal : t.different);
     }
   });
   return t;
@@ -86,12 +86,12 @@ TEST(differences, are_where_the_trees_decide_differently) {
     for (const document& b : trees) {
       const tally t = check(a, b);
       EXPECT_EQ(t.wrong, 0u);
-      EXPECT_GT(t.alike, 10000u);
+      EXPECT_GT(t.equal, 10000u);
       EXPECT_EQ(t.different > 0, &a != &b);
     }
 }
 
-TEST(differences, are_few_and_say_no_more_than_is_needed) {
+TEST(differences, are_few_and_minimal) {
   const document threads = overlay(builtin_document("common"), read_pure(R"({"scan": [
      {"when": {"native": true}, "by": "bytes", "steps": [
        {"upto": 0, "use": "native"}, {"upto": 1024, "use": "recursive_doubling"}, {"use": "native"}]}]})")

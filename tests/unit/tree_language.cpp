@@ -27,7 +27,7 @@ std::string_view templates_in_a_circle(std::string_view name) noexcept {
   return {};
 }
 
-TEST(templates, that_go_in_a_circle_or_are_at_fault_are_told) {
+TEST(templates, that_are_cyclic_or_invalid_are_reported) {
   const auto faults = [](const std::string& name) {
     return all_faults(read_tree("{\"schema\": \"tutti/tree/1\", \"extends\": \"" + name + "\"}", "test",
                                 extent::partial, false, templates_in_a_circle));
@@ -43,19 +43,19 @@ TEST(templates, that_go_in_a_circle_or_are_at_fault_are_told) {
       << faults("fibers");
 }
 
-TEST(templates, lie_under_what_extends_them) {
+TEST(templates, are_overlaid_by_what_extends_them) {
   const read_result r = read_text(R"({"schema": "tutti/tree/1", "extends": "threads", "pure": {
    "allreduce": [{"when": {"inter": false, "commutative": true}, "use": "ring"}]}})",
                                   extent::whole);
   ASSERT_TRUE(r.good()) << all_faults(r);
   const document threads = builtin_document("threads");
   std::size_t own = 0, wrong = 0;
-  for_each_situation([&](const selection_context& s) {
+  for_each_selection_context([&](const selection_context& s) {
     const leaf& got = decide(r.made, s);
     if (got.from.file->name == "test")
       ++own;
     else
-      wrong += !got.chooses_as(decide(threads, s)) || got.from.file->name == "test";
+      wrong += !got.same_choice(decide(threads, s)) || got.from.file->name == "test";
     wrong += (got.from.file->name == "test") !=
              (s.call.what == collective::allreduce && !s.call.inter && s.call.commutative);
   });
@@ -81,7 +81,8 @@ TEST(declared_conditions, follow_the_engine_by_their_names) {
   std::vector<std::string> names;
   for (const declared_condition& c : both.conditions) names.push_back(c.name);
   EXPECT_EQ(names, (std::vector<std::string>{"open_mpi", "oversubscribed", "mpich"}));
-  selection_context s = make_situation(collective::bcast, 4, 8, 8, false, {}, true, false, false, false);
+  selection_context s =
+      make_selection_context(collective::bcast, 4, 8, 8, false, {}, true, false, false, false);
   const auto chosen = [&](std::vector<registered> engine) {
     s.engine = engine_bits(both, engine);
     return std::string(name_of(decide(both, s)));
@@ -115,7 +116,7 @@ TEST(declared_conditions, of_a_template_need_not_be_declared_again) {
             "inter = false, open_mpi = true, mpich = false");
 }
 
-TEST(declared_conditions, are_refused_where_they_are_too_many) {
+TEST(declared_conditions, are_rejected_if_there_are_too_many) {
   document all;
   for (int i = 0; i < 30; ++i) all.conditions.push_back({"a" + std::to_string(i), ""});
   document more;
@@ -134,7 +135,7 @@ TEST(compositions, are_chosen_and_explained) {
   ASSERT_TRUE(over.good()) << all_faults(over);
   const document d = overlay(builtin_document("threads"), over.made);
   selection_context s =
-      make_situation(collective::allreduce, 6, 8, 8, false, builtin_op::sum, true, false, true, true);
+      make_selection_context(collective::allreduce, 6, 8, 8, false, builtin_op::sum, true, false, true, true);
   EXPECT_EQ(decide(d, s, tree_half::composition).what, leaf::kind::pure);
   EXPECT_EQ(explain(d, s, tree_half::composition).path.back().text, "by bytes = 64: upto 64");
   s.call.count = 17;
@@ -143,13 +144,13 @@ TEST(compositions, are_chosen_and_explained) {
   EXPECT_EQ(e.chosen.composed.which, find_composition(collective::allreduce, "reduce_bcast"));
   EXPECT_EQ(e.source, "file");
   EXPECT_EQ(e.path.back().from.line, 5);
-  std::size_t others = 0;
+  std::size_t fallbacks = 0;
   for (const auto& r : e.rejected) {
     EXPECT_NE(r.algorithm, e.algorithm);
     EXPECT_FALSE(r.reason.empty());
-    others += r.algorithm == "@pure";
+    fallbacks += r.algorithm == "@pure";
   }
-  EXPECT_EQ(others, 1u);
+  EXPECT_EQ(fallbacks, 1u);
   s.call.commutative = false;
   s.call.op = builtin_op::user;
   EXPECT_EQ(explain(d, s, tree_half::composition).source, "default");
@@ -158,7 +159,7 @@ TEST(compositions, are_chosen_and_explained) {
   EXPECT_NE(write_tree(d).find("\"use\": \"reduce_bcast\""), std::string::npos);
 }
 
-TEST(compositions, are_said_of_every_collective) {
+TEST(compositions, are_reported_for_every_collective) {
   const document d = builtin_document("common");
   for (std::size_t c = 0; c < collective_names.size(); ++c) EXPECT_FALSE(d.composition[c].empty());
 }
@@ -176,7 +177,7 @@ TEST(demands, are_one_for_the_proof_and_for_the_call) {
     if (d.beyond.empty()) wrong += fine != d.conditions.hold(conditions_of(s));
     ++(fine ? permitted : refused);
   };
-  for_each_situation([&](const selection_context& one) {
+  for_each_selection_context([&](const selection_context& one) {
     if (++turn % 7 != 0) return;
     const selection_context s = varied(one, turn * 37);
     for (const pure_algorithm* a : catalogue()) try_entry(*a, a->default_values(), s);
@@ -186,14 +187,15 @@ TEST(demands, are_one_for_the_proof_and_for_the_call) {
   EXPECT_GT(permitted, 10000u);
   EXPECT_GT(refused, 10000u);
   // Every restriction has its condition and its description.
-  selection_context s = make_situation(collective::allreduce, 6, 1, 8, true, {}, false, false, false, false);
+  selection_context s =
+      make_selection_context(collective::allreduce, 6, 1, 8, true, {}, false, false, false, false);
   s = varied(s, 2);
   s.whole_job = false;
   for (const restriction_name& r : restriction_names) {
     if (r.which == restriction::host_memory) continue;  // all memory is host memory
     catalogue_entry entry;
     entry.what = collective::allreduce;
-    entry.needs = r.which;
+    entry.restrictions = r.which;
     algorithm_parameter_values parameter_values{};
     parameter_values[static_cast<std::size_t>(algorithm_parameter::region)] = 4;
     selection_context against = s;

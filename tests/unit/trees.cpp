@@ -38,7 +38,7 @@ extent extent_of(const fs::path& file) {
   return file.filename().string().starts_with("whole_") ? extent::whole : extent::partial;
 }
 
-TEST(wrong_trees, are_told_each_of_their_faults) {
+TEST(wrong_trees, are_reported_with_each_of_their_faults) {
   std::size_t cases = 0;
   for (const fs::path& file : files_of("wrong", ".cases"))
     for (const tests::tree_case& one : tests::tree_cases(contents(file))) {
@@ -56,7 +56,7 @@ TEST(wrong_trees, are_told_each_of_their_faults) {
   EXPECT_GE(cases, 158u);
 }
 
-TEST(wrong_trees, are_refused_where_they_end_anywhere) {
+TEST(wrong_trees, are_rejected_wherever_they_are_truncated) {
   const std::string text(builtin_tree("threads"));
   const std::size_t end = text.rfind('}');
   for (std::size_t n = 0; n <= end; ++n) {
@@ -100,7 +100,7 @@ TEST(right_trees, on_the_common_one_serve_every_call) {
     const document both = overlay(common, r.made);
     std::size_t wrong = 0;
     unsigned turn = 0;
-    for_each_situation([&](const selection_context& one) {
+    for_each_selection_context([&](const selection_context& one) {
       const selection_context s = varied(one, ++turn * 37);
       for (const tree_half half : {tree_half::composition, tree_half::pure})
         wrong += !serves(decide(both, s, half), s, half);
@@ -114,16 +114,16 @@ TEST(right_trees, on_the_common_one_serve_every_call) {
 TEST(builtin_trees, serve_every_call_whatever_the_engine_registers) {
   for (const std::string_view engine : {"common", "threads", "fibers", "mpi"}) {
     const document tree = builtin_document(engine);
-    std::size_t tried = 0, wrong = 0;
-    for_each_situation([&](selection_context s) {
+    std::size_t calls = 0, wrong = 0;
+    for_each_selection_context([&](selection_context s) {
       for (const std::uint32_t registered : {0u, 1u, 2u, 3u}) {
         s.engine = registered;
-        ++tried;
+        ++calls;
         for (const tree_half half : {tree_half::composition, tree_half::pure})
           wrong += !serves(decide(tree, s, half), s, half);
       }
     });
-    EXPECT_GT(tried, 2000000u);
+    EXPECT_GT(calls, 2000000u);
     EXPECT_EQ(wrong, 0u) << engine;
   }
 }
@@ -131,7 +131,7 @@ TEST(builtin_trees, serve_every_call_whatever_the_engine_registers) {
 // The fallback chooses the native collective, or else a schedule of messages, and needs no tree.
 TEST(fallback_in_code, serves_every_call_that_any_algorithm_serves) {
   std::size_t served = 0;
-  for_each_situation([&](const selection_context& s) {
+  for_each_selection_context([&](const selection_context& s) {
     const auto fits = [&](const pure_algorithm* a) {
       return a->what == s.call.what && permits(choice(a), s);
     };
@@ -147,7 +147,7 @@ TEST(fallback_in_code, serves_every_call_that_any_algorithm_serves) {
   EXPECT_GT(served, 500000u);
 }
 
-TEST(builtin_trees, are_whole_and_where_they_are_from_is_known) {
+TEST(builtin_trees, are_complete_and_record_their_origin) {
   EXPECT_TRUE(builtin_tree("nonsense").empty());
   EXPECT_THROW((void)builtin_document("nonsense"), std::invalid_argument);
   for (const std::string_view engine : {"common", "threads", "fibers", "mpi"}) {
@@ -155,19 +155,20 @@ TEST(builtin_trees, are_whole_and_where_they_are_from_is_known) {
     EXPECT_TRUE(whole.good()) << all_faults(whole);
   }
   const document d = builtin_document("threads");
-  const selection_context s = make_situation(collective::gather, 4, 8, 8, false, {}, true, false, true, true);
+  const selection_context s =
+      make_selection_context(collective::gather, 4, 8, 8, false, {}, true, false, true, true);
   EXPECT_EQ(decide(d, s).from.file->name, "trees/threads.json");
   const std::string text(builtin_tree("threads"));
   int line = 1;
   std::istringstream lines(text);
   for (std::string one; std::getline(lines, one) && line != decide(d, s).from.line;) ++line;
-  std::string there;
+  std::string reachable;
   std::istringstream again(text);
-  for (int i = 0; i < line; ++i) std::getline(again, there);
-  EXPECT_NE(there.find("\"use\": \"knomial\""), there.npos) << there;
+  for (int i = 0; i < line; ++i) std::getline(again, reachable);
+  EXPECT_NE(reachable.find("\"use\": \"knomial\""), reachable.npos) << reachable;
 }
 
-TEST(overlays, come_first_and_drop_what_nobody_reaches) {
+TEST(overlays, take_precedence_and_drop_what_is_unreachable) {
   const document common = builtin_document("common");
   const auto all = static_cast<std::size_t>(collective::allreduce);
   const read_result over =
@@ -181,7 +182,7 @@ TEST(overlays, come_first_and_drop_what_nobody_reaches) {
   EXPECT_EQ(overlay(both, document{}).pure[all].size(), 2u);
 }
 
-TEST(explanations, say_the_path_and_why_not_the_others) {
+TEST(explanations, give_the_path_and_why_the_others_are_not_taken) {
   const read_result over = read_text(
       "{\"schema\": \"tutti/tree/1\", \"pure\": {\"allreduce\": [\n"
       " {\"when\": {\"commutative\": true, \"inter\": false},\n  \"by\": \"bytes\", \"steps\": [\n"
@@ -189,8 +190,8 @@ TEST(explanations, say_the_path_and_why_not_the_others) {
       "  {\"use\": \"segmented_ring\", \"with\": {\"segment\": \"8K\"}}]}]}}");
   ASSERT_TRUE(over.good()) << all_faults(over);
   const document d = overlay(builtin_document("common"), over.made);
-  selection_context s =
-      make_situation(collective::allreduce, 12, 256, 8, false, builtin_op::sum, true, false, false, true);
+  selection_context s = make_selection_context(collective::allreduce, 12, 256, 8, false, builtin_op::sum,
+                                               true, false, false, true);
   explanation e = explain(d, s);
   EXPECT_EQ(e.algorithm, "allreduce/recursive_multiplying");
   EXPECT_EQ(e.chosen.chosen.parameter_values[static_cast<std::size_t>(algorithm_parameter::k)], 4u);
@@ -234,7 +235,7 @@ TEST(conditions, have_names_and_obey_their_laws) {
   for (const quantity_entry& e : quantities()) EXPECT_EQ(find_quantity(name_of(e.which)), e.which);
   std::size_t broken = 0;
   unsigned turn = 0;
-  for_each_situation([&](selection_context s) {
+  for_each_selection_context([&](selection_context s) {
     s = varied(s, ++turn);
     for (const bool native : {false, true}) {
       s.native = native;  // also where no engine offers it
@@ -247,7 +248,8 @@ TEST(conditions, have_names_and_obey_their_laws) {
     }
   });
   EXPECT_EQ(broken, 0u);
-  selection_context s = make_situation(collective::allgather, 6, 5, 8, false, {}, true, false, false, true);
+  selection_context s =
+      make_selection_context(collective::allgather, 6, 5, 8, false, {}, true, false, false, true);
   EXPECT_EQ(value_of(quantity::bytes, s), 40u);
   EXPECT_EQ(value_of(quantity::total_bytes, s), 240u);
   s.call.count = ~std::size_t{0};
@@ -269,29 +271,29 @@ TEST(truth_sets, are_exact) {
       return l;
     };
     truth_set set(mentioned, what);
-    std::vector<literals> taken;
+    std::vector<literals> previous;
     const auto brute = [&](const literals& applies, const literals* violated) {
       for (condition_bits truth = mentioned;; truth = (truth - 1) & mentioned) {
         const literals fixed = fixed_conditions(what);
-        bool there = ((truth ^ fixed.values) & fixed.mask & mentioned) == 0 && applies.hold(truth) &&
-                     (violated == nullptr || !violated->hold(truth));
+        bool reachable = ((truth ^ fixed.values) & fixed.mask & mentioned) == 0 && applies.hold(truth) &&
+                         (violated == nullptr || !violated->hold(truth));
         for (const consequence& c : consequences())
           if ((mentioned & bit(c.first)) && (mentioned & bit(c.second)) &&
               ((truth & bit(c.first)) != 0) == c.first_value &&
               ((truth & bit(c.second)) != 0) != c.second_value)
-            there = false;
-        for (const literals& t : taken) there = there && !t.hold(truth);
-        if (there) return true;
+            reachable = false;
+        for (const literals& t : previous) reachable = reachable && !t.hold(truth);
+        if (reachable) return true;
         if (truth == 0) return false;
       }
     };
     for (int i = 0; i < 6; ++i) {
       const literals a = some(), b = some();
-      ASSERT_EQ(set.meets(a), brute(a, nullptr));
+      ASSERT_EQ(set.intersects(a), brute(a, nullptr));
       ASSERT_EQ(set.any_without(a, b).has_value(), brute(a, &b));
       ASSERT_EQ(set.any().has_value(), brute({}, nullptr));
-      set.take(a);
-      taken.push_back(a);
+      set.subtract(a);
+      previous.push_back(a);
     }
   }
 }

@@ -20,13 +20,13 @@ constexpr int many_ranks = 1024;  // more than the cores of any machine here
 
 // The algorithm that allreduce ran, and the output on standard error.
 struct ending {
-  std::string algorithm, said;
+  std::string algorithm, printed;
 };
 ending run_with(const std::string& document, const char* engine, int ranks) {
   const scratch_folder here;
-  const set_for_now file("TUTTI_COLL_SELECTION_JSON_FILE", here.file("tree.json", document));
+  const scoped_variable file("TUTTI_COLL_SELECTION_JSON_FILE", here.file("tree.json", document));
   ending e;
-  e.said = said_on_stderr([&] {
+  e.printed = captured_stderr([&] {
     EXPECT_TRUE(passes(job{engine, ranks}, [&](communicator& world) {
       const std::vector<int> some(20, 1);
       (void)world.allreduce(send_buf(some), op(std::plus<>{}));
@@ -36,7 +36,7 @@ ending run_with(const std::string& document, const char* engine, int ranks) {
   return e;
 }
 
-TEST(trees_in_force, ask_what_the_engine_registers) {
+TEST(trees_in_force, read_what_the_engine_registers) {
   const std::string text = R"({"schema": "tutti/tree/1",
    "conditions": {"oversubscribed": "more ranks than cores"},
    "pure": {"allreduce": [
@@ -46,11 +46,11 @@ TEST(trees_in_force, ask_what_the_engine_registers) {
   for (const char* engine : {"threads", "fibers"}) {
     const ending one = run_with(text, engine, 1);
     EXPECT_EQ(one.algorithm, "allreduce/segmented_ring");
-    EXPECT_EQ(one.said, "");
+    EXPECT_EQ(one.printed, "");
   }
 }
 
-TEST(trees_in_force, take_what_the_engine_does_not_know_for_false_and_say_it_once) {
+TEST(trees_in_force, treat_unknown_conditions_as_false_and_report_them_once) {
   const ending e = run_with(R"({"schema": "tutti/tree/1",
    "conditions": {"full_moon": "it is night"},
    "pure": {"allreduce": [
@@ -59,7 +59,7 @@ TEST(trees_in_force, take_what_the_engine_does_not_know_for_false_and_say_it_onc
                             "threads", 3);
   EXPECT_EQ(e.algorithm, "allreduce/segmented_ring");
   EXPECT_EQ(
-      e.said,
+      e.printed,
       "tutti: the trees test \"full_moon\", which the engine threads does not know: it counts as false\n");
 }
 

@@ -83,7 +83,7 @@ const document& threads() {
   return d;
 }
 
-TEST(growing, keeps_what_is_there_where_nothing_is_quicker_beyond_the_noise) {
+TEST(growing, keeps_the_choice_if_nothing_is_faster_beyond_the_noise) {
   const grown g =
       grown_from(threads(), {measured(alltoall, 4, 8, {{"native", 1}, {"pairwise", 0.99}, {"bruck", 2}}),
                              measured(alltoall, 4, 1024, {{"native", 1}, {"pairwise", 1.2}})});
@@ -97,7 +97,7 @@ TEST(growing, keeps_what_is_there_where_nothing_is_quicker_beyond_the_noise) {
   EXPECT_TRUE(floor.changes.empty());
 }
 
-TEST(growing, changes_nothing_for_less_than_the_gain_that_is_asked_for) {
+TEST(growing, changes_nothing_for_less_than_the_required_gain) {
   const std::vector<cell> cells = {measured(alltoall, 4, 8, {{"native", 1}, {"pairwise", 0.9}})};
   EXPECT_EQ(grown_from(threads(), cells).changes.size(), 1u);
   rules wary;
@@ -112,7 +112,7 @@ TEST(growing, changes_nothing_for_less_than_the_gain_that_is_asked_for) {
   EXPECT_TRUE(grown_from(threads(), sizes(3.05)).changes.empty());
 }
 
-TEST(growing, takes_the_quickest_and_leaves_other_calls_alone) {
+TEST(growing, takes_the_fastest_and_does_not_change_other_calls) {
   const std::vector<cell> cells = {
       measured(alltoall, 4, 8, {{"native", 1}, {"pairwise", 0.9}, {"bruck", 0.5}}),
       measured(alltoall, 4, 4096, {{"native", 3}, {"pairwise", 2}, {"bruck", 5}}),
@@ -187,7 +187,7 @@ TEST(growing, has_a_choice_for_each_size) {
   EXPECT_EQ(decided(threads(), g.made, call_of(allreduce, 4, 65536)), "rabenseifner");
 }
 
-TEST(growing, over_mpi_beats_the_native_collective_or_is_it) {
+TEST(growing, over_mpi_beats_the_native_collective_or_chooses_it) {
   // A tree in which two ranks already exchange small vectors by a schedule.
   document mpi =
       overlay(builtin_document("common"), read_tree(R"({"schema": "tutti/tree/1", "pure": {"allreduce": [

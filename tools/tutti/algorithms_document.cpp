@@ -95,7 +95,7 @@ std::string item(std::string_view what, std::string_view value) {
 }
 
 std::string reach_text(const catalogue_entry& a) {
-  const reach_claim& r = a.reaches;
+  const reach_claim& r = a.claimed_reach;
   return std::string(name_of(r.to)) +
          (r.value == 0 ? "" : fmt::format(", with `{}` = {}", name_of(r.with), r.value));
 }
@@ -107,13 +107,14 @@ std::string head_items(const catalogue_entry& a) {
   line("source", escaped(a.source));
   std::string needs;
   for (const restriction_name& one : restriction_names)
-    if (demands(a.needs, one.which)) needs += fmt::format("{}`{}`", needs.empty() ? "" : ", ", one.name);
+    if (has_restriction(a.restrictions, one.which))
+      needs += fmt::format("{}`{}`", needs.empty() ? "" : ", ", one.name);
   line("restrictions", needs.empty() ? "none" : needs);
-  if (a.reaches.to != reach::any_rank) line("reach", reach_text(a));
+  if (a.claimed_reach.to != reach::any_rank) line("reach", reach_text(a));
   if (a.parameters.empty()) line("parameters", "none");
   for (const algorithm_parameter_range& k : a.parameters)
-    line("parameter", fmt::format("`{}` = {}, from {} to {}: {}", name_of(k.which), k.default_value, k.least,
-                                  k.most, escaped(k.what)));
+    line("parameter", fmt::format("`{}` = {}, from {} to {}: {}", name_of(k.which), k.default_value, k.min,
+                                  k.max, escaped(k.what)));
   return text;
 }
 

@@ -56,21 +56,21 @@ std::vector<int> parse_ranks(const std::string& text) {
   return all;
 }
 
-bool is_called(const catalogue_entry& a, std::string_view name) {
+bool has_name(const catalogue_entry& a, std::string_view name) {
   return name == a.name || name == a.short_name() || name == name_of(a.what);
 }
 
 // An algorithm or composition with some parameters fixed: "bcast/knomial:k=6".
 template <class Entry>
-struct held_fast {
+struct fixed_entry {
   Entry entry;
   std::vector<algorithm_parameter_range> ranges;
 
-  held_fast(const Entry& e, const algorithm_parameter_values& given, std::string_view text) : entry(e) {
+  fixed_entry(const Entry& e, const algorithm_parameter_values& given, std::string_view text) : entry(e) {
     for (algorithm_parameter_range range : e.parameters) {
       const std::uint32_t value = given[static_cast<std::size_t>(range.which)];
       const std::string named = std::string(name_of(range.which)) + "=";
-      if (text.find(named) != text.npos) range.default_value = range.least = range.most = value;
+      if (text.find(named) != text.npos) range.default_value = range.min = range.max = value;
       ranges.push_back(range);
     }
     entry.parameters = ranges;
@@ -82,7 +82,7 @@ struct row {
   std::function<proof_result(int ranks, proof::abstract_machine&, bool exhaustive)> prove;
   proof_result all{};
   double seconds = 0;
-  std::size_t left = 0;  // numbers of ranks that are not done
+  std::size_t remaining = 0;  // numbers of ranks that are not done
 };
 
 row row_of(const pure_algorithm& a, std::string_view parameters) {
@@ -90,9 +90,9 @@ row row_of(const pure_algorithm& a, std::string_view parameters) {
     return {a.name,
             [&a](int ranks, proof::abstract_machine& m, bool all) { return proof::prove(a, ranks, m, all); }};
   const choice given = read_choice(a.what, std::string(a.name) + std::string(parameters));
-  const auto held = std::make_shared<held_fast<pure_algorithm>>(a, given.parameter_values, parameters);
-  return {a.name, [held](int ranks, proof::abstract_machine& m, bool all) {
-            return proof::prove(held->entry, ranks, m, all);
+  const auto fixed = std::make_shared<fixed_entry<pure_algorithm>>(a, given.parameter_values, parameters);
+  return {a.name, [fixed](int ranks, proof::abstract_machine& m, bool all) {
+            return proof::prove(fixed->entry, ranks, m, all);
           }};
 }
 row row_of(const composed_algorithm& c, std::string_view parameters) {
@@ -100,9 +100,9 @@ row row_of(const composed_algorithm& c, std::string_view parameters) {
     return {c.name,
             [&c](int ranks, proof::abstract_machine&, bool all) { return proof::prove(c, ranks, all); }};
   const composed_choice given = read_composition(c.what, std::string(c.name) + std::string(parameters));
-  const auto held = std::make_shared<held_fast<composed_algorithm>>(c, given.parameter_values, parameters);
-  return {c.name, [held](int ranks, proof::abstract_machine&, bool all) {
-            return proof::prove(held->entry, ranks, all);
+  const auto fixed = std::make_shared<fixed_entry<composed_algorithm>>(c, given.parameter_values, parameters);
+  return {c.name, [fixed](int ranks, proof::abstract_machine&, bool all) {
+            return proof::prove(fixed->entry, ranks, all);
           }};
 }
 
@@ -145,8 +145,9 @@ void print_findings(const std::vector<row>& rows) {
 
 json to_json(const proof::coverage& c) { return {{"tried", c.tried}, {"of", c.all}}; }
 json to_json(const proof_result& all) {
-  if (all.layouts.all > 0) return {{"root_mode_count_on_layouts", to_json(all.layouts)}};
-  return {{"root_mode_count", to_json(all.plain)}, {"with_parameters_and_splits", to_json(all.further)}};
+  if (all.topologies.all > 0) return {{"root_mode_count_on_topologies", to_json(all.topologies)}};
+  return {{"root_mode_count", to_json(all.default_parameters)},
+          {"with_parameters_and_splits", to_json(all.all_parameters)}};
 }
 
 // Prints how much of the input space was tried, so that nobody takes a sample for a proof.
@@ -156,17 +157,19 @@ void print_coverage(const proof_result& all, bool exhaustive) {
     fmt::print("  {}: {} of {} {}\n", c.tried == c.all ? "all  " : "drawn", c.tried, c.all, of);
     return c.tried != c.all;
   };
-  bool drawn = line(all.plain, "combinations of root, mode and count, with the default parameters");
-  drawn = line(all.further, "of these with other parameters, and splits into two groups") || drawn;
+  bool drawn =
+      line(all.default_parameters, "combinations of root, mode and count, with the default parameters");
+  drawn = line(all.all_parameters, "of these with other parameters, and splits into two groups") || drawn;
   drawn =
-      line(all.layouts, "combinations of layout, parameters, root, mode and count of compositions") || drawn;
+      line(all.topologies, "combinations of topology, parameters, root, mode and count of compositions") ||
+      drawn;
   if (drawn && !exhaustive) fmt::print("  --exhaustive tries all of them\n");
 }
 
 // Whether every combination was tried.
 bool all_tried(const proof_result& all) {
-  return all.plain.tried == all.plain.all && all.further.tried == all.further.all &&
-         all.layouts.tried == all.layouts.all;
+  return all.default_parameters.tried == all.default_parameters.all &&
+         all.all_parameters.tried == all.all_parameters.all && all.topologies.tried == all.topologies.all;
 }
 
 json to_json(const std::vector<row>& rows) {
@@ -194,9 +197,9 @@ json to_json(const std::vector<row>& rows) {
 
 // The proofs are independent. Threads take them from one list that begins with the largest numbers
 // of ranks.
-void prove_all(std::vector<row>& rows, const std::vector<int>& ranks, const check_options& case_options) {
-  const bool progress = isatty(STDERR_FILENO) != 0 && !case_options.quiet;
-  const bool table = !case_options.as_json && !case_options.quiet;
+void prove_all(std::vector<row>& rows, const std::vector<int>& ranks, const check_options& options) {
+  const bool progress = isatty(STDERR_FILENO) != 0 && !options.quiet;
+  const bool table = !options.as_json && !options.quiet;
   const std::size_t all = rows.size() * ranks.size();
   std::atomic<std::size_t> next{0};
   std::mutex guard;
@@ -207,15 +210,15 @@ void prove_all(std::vector<row>& rows, const std::vector<int>& ranks, const chec
       row& r = rows[i / ranks.size()];
       const int p = ranks[ranks.size() - 1 - i % ranks.size()];
       const auto begin = std::chrono::steady_clock::now();
-      proof_result one = r.prove(p, machine, case_options.exhaustive);
+      proof_result one = r.prove(p, machine, options.exhaustive);
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
       const std::lock_guard lock(guard);
       r.all += one;
       r.seconds += took.count();
-      --r.left;
+      --r.remaining;
       ++done;
       if (progress) fmt::print(stderr, "\r{:>3}% {:<40}", done * 100 / all, r.name);
-      while (printed < rows.size() && rows[printed].left == 0) {
+      while (printed < rows.size() && rows[printed].remaining == 0) {
         if (table) {
           if (progress) fmt::print(stderr, "\r{:<46}\r", "");
           print_row(rows[printed], name_width(rows));
@@ -225,35 +228,34 @@ void prove_all(std::vector<row>& rows, const std::vector<int>& ranks, const chec
       }
     }
   };
-  const unsigned threads = case_options.threads != 0
-                               ? case_options.threads
-                               : std::clamp(std::thread::hardware_concurrency(), 1u, 2u);
-  std::vector<std::thread> others;
-  for (unsigned t = 1; t < threads; ++t) others.emplace_back(work);
+  const unsigned threads =
+      options.threads != 0 ? options.threads : std::clamp(std::thread::hardware_concurrency(), 1u, 2u);
+  std::vector<std::thread> workers;
+  for (unsigned t = 1; t < threads; ++t) workers.emplace_back(work);
   work();
-  for (std::thread& t : others) t.join();
+  for (std::thread& t : workers) t.join();
   if (progress) fmt::print(stderr, "\r{:<46}\r", "");
   for (row& r : rows)
     std::stable_sort(r.all.findings.begin(), r.all.findings.end(),
                      [](const auto& a, const auto& b) { return a.ranks < b.ranks; });
 }
 
-int check_algorithms(const check_options& case_options) {
-  const std::vector<int> ranks = parse_ranks(case_options.ranks);
+int check_algorithms(const check_options& options) {
+  const std::vector<int> ranks = parse_ranks(options.ranks);
   if (ranks.empty()) {
     fmt::print(stderr,
                "tutti check: \"{}\" is not a list of numbers of ranks, such as 1..64, 8 or 2,4,8..12\n",
-               case_options.ranks);
+               options.ranks);
     return 2;
   }
   std::vector<row> rows;
-  for (const std::string& wanted :
-       case_options.names.empty() ? std::vector<std::string>{""} : case_options.names) {
-    const std::string name = wanted.substr(0, wanted.find(':')), parameters = wanted.substr(name.size());
+  for (const std::string& argument : options.names.empty() ? std::vector<std::string>{""} : options.names) {
+    const std::string name = argument.substr(0, argument.find(':')),
+                      parameters = argument.substr(name.size());
     const std::size_t before = rows.size();
     const auto add = [&](const auto& all) {
       for (const auto* one : all)
-        if (wanted.empty() || is_called(*one, name)) rows.push_back(row_of(*one, parameters));
+        if (argument.empty() || has_name(*one, name)) rows.push_back(row_of(*one, parameters));
     };
     add(catalogue());
     add(composition_catalogue());
@@ -262,18 +264,18 @@ int check_algorithms(const check_options& case_options) {
                suggest_any(name));
     return 2;
   }
-  if (!case_options.as_json && !case_options.quiet)
+  if (!options.as_json && !options.quiet)
     fmt::print("{:<{}} {:>8} {:>11} {:>7} {:>8}  {}\n", "algorithm", name_width(rows), "calls", "messages",
                "rounds", "seconds", "result");
-  for (row& r : rows) r.left = ranks.size();
-  prove_all(rows, ranks, case_options);
+  for (row& r : rows) r.remaining = ranks.size();
+  prove_all(rows, ranks, options);
   proof_result all;
   std::size_t faulty = 0;
   for (const row& r : rows) {
     all += r.all;
     if (!r.all.findings.empty()) ++faulty;
   }
-  if (case_options.as_json) {
+  if (options.as_json) {
     fmt::print("{}\n", to_json(rows).dump(2));
   } else {
     print_findings(rows);
@@ -282,7 +284,7 @@ int check_algorithms(const check_options& case_options) {
                faulty != 0      ? fmt::format("{} of them fail{}", faulty, faulty == 1 ? "s" : "")
                : all_tried(all) ? "all proved"
                                 : "no fault found");
-    if (faulty == 0) print_coverage(all, case_options.exhaustive);
+    if (faulty == 0) print_coverage(all, options.exhaustive);
   }
   return faulty == 0 ? 0 : 1;
 }
@@ -292,19 +294,19 @@ int check_algorithms(const check_options& case_options) {
 void add_check(CLI::App& app, int& status) {
   auto* command =
       app.add_subcommand("check", "Prove algorithms and compositions: results, hazards and claimed costs");
-  auto case_options = std::make_shared<check_options>();
+  auto options = std::make_shared<check_options>();
   command->add_option(
-      "name", case_options->names,
+      "name", options->names,
       "allreduce/ring or ring, with a fixed parameter bcast/knomial:k=6, or all of a collective: allreduce");
-  command->add_option("--ranks", case_options->ranks, "Numbers of ranks: 1..64, 8 or 2,4,8..12")
+  command->add_option("--ranks", options->ranks, "Numbers of ranks: 1..64, 8 or 2,4,8..12")
       ->capture_default_str();
-  command->add_option("--threads", case_options->threads, "Number of threads; default 2")
+  command->add_option("--threads", options->threads, "Number of threads; default 2")
       ->check(CLI::Range(1u, 256u));
   command->add_flag(
-      "--exhaustive", case_options->exhaustive,
+      "--exhaustive", options->exhaustive,
       "Try every combination of root, mode, count, parameters and split, however long it takes");
-  command->add_flag("--json", case_options->as_json, "An array of objects");
-  command->add_flag("--quiet", case_options->quiet, "Only faults, and the last lines");
+  command->add_flag("--json", options->as_json, "An array of objects");
+  command->add_flag("--quiet", options->quiet, "Only faults, and the last lines");
   command->footer(
       "Executes every schedule symbolically, all ranks at once, without buffers. Status 0: all hold; 1:\n"
       "some do not. Up to 64 ranks it tries every combination of root, mode (in place, ordered) and count\n"
@@ -319,7 +321,7 @@ void add_check(CLI::App& app, int& status) {
       "  tutti check bcast/knomial:k=6 --ranks 30..40\n"
       "  tutti check allreduce/node_leader node_leader\n"
       "  tutti check --json | jq '.[] | select(.faults != [])'\n");
-  command->callback([case_options, &status] { status = check_algorithms(*case_options); });
+  command->callback([options, &status] { status = check_algorithms(*options); });
 }
 
 }  // namespace tutti::tool

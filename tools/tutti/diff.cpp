@@ -54,8 +54,8 @@ json as_json(const comparison& all) {
     for (const quantity_entry& q : quantities()) {
       const auto i = static_cast<std::size_t>(q.which);
       if (d.within[i] == any[i]) continue;
-      json one = {{"from", d.within[i].least}};
-      if (d.within[i].most != tree_step::open) one["upto"] = d.within[i].most;
+      json one = {{"from", d.within[i].min}};
+      if (d.within[i].max != tree_step::open) one["upto"] = d.within[i].max;
       ranges[std::string(q.name)] = one;
     }
     json except = json::array();
@@ -72,8 +72,8 @@ json as_json(const comparison& all) {
   return list;
 }
 
-void print(const comparison& all, const diff_options& requested) {
-  const std::size_t width = std::max(requested.first.size(), requested.second.size()) + 1;
+void print(const comparison& all, const diff_options& options) {
+  const std::size_t width = std::max(options.first.size(), options.second.size()) + 1;
   const difference* before = nullptr;
   for (const difference& d : all.differences) {
     if (before == nullptr || before->what != d.what || before->half != d.half)
@@ -81,37 +81,37 @@ void print(const comparison& all, const diff_options& requested) {
                  d.half == tree_half::pure ? "" : ", composition");
     before = &d;
     fmt::print("  {}\n", calls_of(d, all.conditions));
-    for (const auto& [name, chosen] : {std::pair(&requested.first, &d.first), {&requested.second, &d.second}})
+    for (const auto& [name, chosen] : {std::pair(&options.first, &d.first), {&options.second, &d.second}})
       fmt::print("    {:<{}} {} ({})\n", *name + ":", width, words_for(*chosen), place_of(chosen->from));
   }
   if (before == nullptr)
-    fmt::print("{} and {} choose the same for every call\n", requested.first, requested.second);
+    fmt::print("{} and {} choose the same for every call\n", options.first, options.second);
 }
 
-int run(const diff_options& requested) {
-  if (!requested.engine.empty() && !is_engine(requested.engine)) {
-    fmt::print(stderr, "tutti diff: there is no engine \"{}\"; there are {}\n", requested.engine,
+int run(const diff_options& options) {
+  if (!options.engine.empty() && !is_engine(options.engine)) {
+    fmt::print(stderr, "tutti diff: there is no engine \"{}\"; there are {}\n", options.engine,
                engine_names("and"));
     return 2;
   }
   // If a file makes no choice, the engine's own trees decide.
-  const std::string engine = !requested.engine.empty()     ? requested.engine
-                             : is_engine(requested.first)  ? requested.first
-                             : is_engine(requested.second) ? requested.second
-                                                           : usual_engine();
+  const std::string engine = !options.engine.empty()     ? options.engine
+                             : is_engine(options.first)  ? options.first
+                             : is_engine(options.second) ? options.second
+                                                         : default_engine();
   int status = 0;
   const auto load = [&](const std::string& name) -> std::optional<document> {
     std::optional<document> one = load_tree("diff", name, status);
     if (!one || is_engine(name)) return one;
     return overlay(builtin_document(engine), *one);
   };
-  const std::optional<document> first = load(requested.first), second = load(requested.second);
+  const std::optional<document> first = load(options.first), second = load(options.second);
   if (!first || !second) return status;
   const comparison all = compare(*first, *second);
-  if (requested.as_json)
+  if (options.as_json)
     fmt::print("{}\n", as_json(all).dump(2, ' ', false, json::error_handler_t::replace));
   else
-    print(all, requested);
+    print(all, options);
   return all.differences.empty() ? 0 : 1;
 }
 
@@ -119,21 +119,20 @@ int run(const diff_options& requested) {
 
 void add_diff(CLI::App& app, int& status) {
   auto* diff = app.add_subcommand("diff", "For which calls two decision trees choose differently");
-  auto requested = std::make_shared<diff_options>();
-  diff->add_option("A", requested->first, "A file, or the built-in trees of " + engine_names("or"))
-      ->required();
-  diff->add_option("B", requested->second, "Another")->required();
-  diff->add_option(
-      "--engine", requested->engine,
-      "The engine whose trees decide what a file leaves open; default: that of A or B, or " + usual_engine());
-  diff->add_flag("--json", requested->as_json, "An array of differences");
+  auto options = std::make_shared<diff_options>();
+  diff->add_option("A", options->first, "A file, or the built-in trees of " + engine_names("or"))->required();
+  diff->add_option("B", options->second, "Another")->required();
+  diff->add_option("--engine", options->engine,
+                   "The engine whose trees decide what a file leaves open; default: that of A or B, or " +
+                       default_engine());
+  diff->add_flag("--json", options->as_json, "An array of differences");
   diff->footer(
       "Status 0: they choose the same for every call; 1: they do not; 2: one of them cannot be read or is\n"
       "invalid (see tutti validate).\n"
       "Examples:\n"
       "  tutti diff threads fibers | head -5\n"
       "  tutti diff mpi mine.json --json\n");
-  diff->callback([requested, &status] { status = run(*requested); });
+  diff->callback([options, &status] { status = run(*options); });
 }
 
 }  // namespace tutti::tool

@@ -21,7 +21,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-void add_options(CLI::App& to, question& q) {
+void add_options(CLI::App& to, explain_query& q) {
   to.add_option("collective", q.what, "allreduce, bcast ...");
   to.add_option("--ranks", q.ranks, "Number of ranks; default: TUTTI_RANKS or the number of cores")
       ->check(CLI::Range(1, 1000000));
@@ -49,17 +49,17 @@ void add_options(CLI::App& to, question& q) {
 }
 
 // Sets environment variables during its lifetime. A line of a batch may begin with assignments.
-class variables_for_now {
+class scoped_variables {
  public:
   void set(const std::string& name, const std::string& value) {
     const char* before = std::getenv(name.c_str());
     before_.emplace_back(name, before == nullptr ? std::nullopt : std::optional<std::string>(before));
     setenv(name.c_str(), value.c_str(), 1);
   }
-  variables_for_now() = default;
-  variables_for_now(const variables_for_now&) = delete;
-  variables_for_now& operator=(const variables_for_now&) = delete;
-  ~variables_for_now() {
+  scoped_variables() = default;
+  scoped_variables(const scoped_variables&) = delete;
+  scoped_variables& operator=(const scoped_variables&) = delete;
+  ~scoped_variables() {
     for (auto one = before_.rbegin(); one != before_.rend(); ++one)
       if (one->second)
         setenv(one->first.c_str(), one->second->c_str(), 1);
@@ -71,8 +71,8 @@ class variables_for_now {
   std::vector<std::pair<std::string, std::optional<std::string>>> before_;
 };
 
-int tell(const question& q, bool as_object) {
-  const answer a = find_answer(q);
+int print_result(const explain_query& q, bool as_object) {
+  const explain_result a = resolve_query(q);
   if (as_object)
     fmt::print("{}\n", as_json(a).dump(2));
   else
@@ -80,9 +80,9 @@ int tell(const question& q, bool as_object) {
   return 0;
 }
 
-// Answers a line such as "TUTTI_ALLREDUCE_ALGORITHM=ring allreduce --ranks 8".
-answer answer_to_line(const std::string& line) {
-  variables_for_now variables;
+// Explains a line such as "TUTTI_ALLREDUCE_ALGORITHM=ring allreduce --ranks 8".
+explain_result result_of_line(const std::string& line) {
+  scoped_variables variables;
   std::istringstream words(line);
   std::vector<std::string> arguments;
   for (std::string word; words >> word;) {
@@ -92,7 +92,7 @@ answer answer_to_line(const std::string& line) {
     else
       arguments.push_back(word);
   }
-  question q;
+  explain_query q;
   CLI::App app;
   add_options(app, q);
   std::reverse(arguments.begin(), arguments.end());
@@ -101,14 +101,14 @@ answer answer_to_line(const std::string& line) {
   } catch (const CLI::ParseError& e) {
     throw called_wrongly(e.what());
   }
-  return find_answer(q);
+  return resolve_query(q);
 }
 
-int tell_batch(const std::string& file, bool as_object) {
-  constexpr std::size_t most = std::size_t{64} << 20;
-  file_text read = read_regular_file(file, most + 1);
+int print_batch(const std::string& file, bool as_object) {
+  constexpr std::size_t max_bytes = std::size_t{64} << 20;
+  file_text read = read_regular_file(file, max_bytes + 1);
   if (!read.problem.empty()) throw called_wrongly(read.problem);
-  if (read.text.size() > most) throw called_wrongly(file + " has more than 64 MiB");
+  if (read.text.size() > max_bytes) throw called_wrongly(file + " has more than 64 MiB");
   std::istringstream in(std::move(read.text));
   json all = json::array();
   std::size_t number = 0;
@@ -116,7 +116,7 @@ int tell_batch(const std::string& file, bool as_object) {
     ++number;
     if (line.find_first_not_of(" \t\r") == line.npos || line[0] == '#') continue;
     try {
-      const answer a = answer_to_line(line);
+      const explain_result a = result_of_line(line);
       if (as_object)
         all.push_back(as_json(a));
       else
@@ -133,16 +133,16 @@ int tell_batch(const std::string& file, bool as_object) {
 
 void add_explain(CLI::App& app, int& status) {
   struct explain_options {
-    question requested;
+    explain_query query;
     std::string batch;
     bool as_object = false;
   };
   auto* explain = app.add_subcommand("explain", "Which algorithm a call would run, and why");
-  auto case_options = std::make_shared<explain_options>();
-  add_options(*explain, case_options->requested);
-  explain->add_flag("--json", case_options->as_object, "One object; of a batch, an array of them");
+  auto options = std::make_shared<explain_options>();
+  add_options(*explain, options->query);
+  explain->add_flag("--json", options->as_object, "One object; of a batch, an array of them");
   explain->add_option(
-      "--batch", case_options->batch,
+      "--batch", options->batch,
       "A file of calls: each line has variables, if any, and the arguments of `tutti explain`");
   explain->footer(
       "It decides like the library, and reads the same settings: the files of TUTTI_TREES,\n"
@@ -155,13 +155,13 @@ void add_explain(CLI::App& app, int& status) {
       "  tutti explain allreduce --ranks 8 --nodes 2x4 --count 1K --composition reduce_bcast\n"
       "  tutti explain bcast --ranks 64 --bytes 1M --engine fibers --json | jq .choice\n"
       "  TUTTI_ALLREDUCE_ALGORITHM=ring tutti explain allreduce --ranks 5 --op noncommutative\n");
-  explain->callback([case_options, &status] {
-    if (!case_options->batch.empty() && !case_options->requested.what.empty())
+  explain->callback([options, &status] {
+    if (!options->batch.empty() && !options->query.what.empty())
       throw called_wrongly("--batch reads the calls from the file; name no collective");
-    if (case_options->batch.empty() && case_options->requested.what.empty())
+    if (options->batch.empty() && options->query.what.empty())
       throw called_wrongly("name a collective, as in tutti explain allreduce --ranks 8");
-    status = case_options->batch.empty() ? tell(case_options->requested, case_options->as_object)
-                                         : tell_batch(case_options->batch, case_options->as_object);
+    status = options->batch.empty() ? print_result(options->query, options->as_object)
+                                    : print_batch(options->batch, options->as_object);
   });
 }
 

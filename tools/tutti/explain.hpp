@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The question of `tutti explain` about one call, the answer, and its two output formats. It uses
-// the same functions to decide as the library.
+// The query of `tutti explain` about one call, the result, and its two output formats. It uses the
+// same functions to decide as the library.
 #pragma once
 
 #include <cstdint>
@@ -20,22 +20,22 @@
 namespace tutti::tool {
 
 /// The arguments as typed. An empty text or a zero means that the argument is not given.
-struct question {
+struct explain_query {
   std::string what, bytes, count, type, op, nodes, engine, mpi, group, algorithm, composition;
   std::vector<std::string> conditions;  ///< "oversubscribed", "oversubscribed=false"
   int ranks = 0, root = 0;
   bool in_place = false, inter = false, nonblocking = false;
 };
 
-/// The call in question, and everything that selection may read of it.
-struct asked_call {
-  call meant;
+/// The queried call, and everything that selection may read of it.
+struct queried_call {
+  call arguments;
   std::string engine, mpi, type_name, op_name;
-  hierarchy layout;
-  selection_context seen;
+  hierarchy topology;
+  selection_context context;
   bool blocking = true;
-  std::vector<std::string> holds;  ///< the engine's own conditions that hold
-  std::map<std::string, std::string> from;  ///< value: "asked", "environment" or "default"
+  std::vector<std::string> engine_conditions;  ///< the engine's own conditions that hold
+  std::map<std::string, std::string> sources;  ///< value: "asked", "environment" or "default"
 };
 
 /// What the library would load: the variables of the environment and the trees. Trees are read once
@@ -54,12 +54,12 @@ class environment {
 };
 
 /// Throws called_wrongly.
-asked_call read_question(const question& q);
+queried_call read_query(const explain_query& q);
 /// Writes the conditions of the engine in the order in which these trees declare them.
-void state_conditions(asked_call& requested, const document& trees);
+void set_engine_conditions(queried_call& requested, const document& trees);
 
 /// A call that the composition makes on the ranks of rank 0's node.
-struct inner_answer {
+struct inner_result {
   int by = 0;  ///< the first rank of that node that makes the call
   collective what = collective::barrier;
   std::vector<int> ranks;
@@ -67,19 +67,19 @@ struct inner_answer {
   int root = 0;
   bool in_place = false;
   int times = 1;  ///< number of equal calls
-  selection_context seen;
+  selection_context context;
   resolution found;
 };
 
-struct answer {
-  question typed;
-  asked_call requested;
-  std::shared_ptr<const environment> under;
+struct explain_result {
+  explain_query query;
+  queried_call requested;
+  std::shared_ptr<const environment> settings;
   resolution found;
-  std::string refused;  ///< the error of the library if it rejects the call
-  std::vector<inner_answer> inside;
+  std::string rejection;  ///< the error of the library if it rejects the call
+  std::vector<inner_result> inner_calls;
 
-  const document& trees() const noexcept { return *under->by().trees; }
+  const document& trees() const noexcept { return *settings->by().trees; }
   /// Null if the engine's native collective is chosen.
   const catalogue_entry* chosen() const noexcept {
     if (found.composed.which != nullptr) return found.composed.which;
@@ -91,30 +91,30 @@ struct answer {
 };
 
 /// Throws called_wrongly. Throws usage_error if a variable has an invalid value.
-answer find_answer(const question& q);
+explain_result resolve_query(const explain_query& q);
 
 /// One step on the path to the choice.
-struct way_step {
+struct path_step {
   std::string_view half;  ///< "composition", "pure"
   std::string text, file;
   int line = 0;
   std::string source;     ///< "default", "file", "environment", "call"
   bool requested = true;  ///< false: the choice of this tree, where another setting decided
 };
-std::vector<way_step> way_of(const answer& a);
+std::vector<path_step> path_of(const explain_result& a);
 
 /// An algorithm or composition that was not chosen, and the reason.
 struct rejected_entry {
   std::string name, reason;
   bool permitted = false;  ///< the call would permit it
 };
-std::vector<rejected_entry> rejected_by(const answer& a);
+std::vector<rejected_entry> rejected_by(const explain_result& a);
 
 /// "default", "file", "environment", "call", or "code" if the fallback in code chose.
-std::string source_of(const answer& a);
+std::string source_of(const explain_result& a);
 /// The place of the decision as a user would look for it: "trees/common.json:12",
 /// "TUTTI_ALLREDUCE_ALGORITHM=ring".
-std::string place_of(const answer& a);
+std::string place_of(const explain_result& a);
 std::string source_of(chosen_by by, const leaf& from);
 
 /// "allreduce/ring", "allreduce/native"
@@ -122,7 +122,7 @@ std::string name_of_entry(const catalogue_entry* e, collective what);
 nlohmann::ordered_json parameters_of(const catalogue_entry* e,
                                      const algorithm_parameter_values& parameter_values);
 
-std::string as_text(const answer& a);
-nlohmann::ordered_json as_json(const answer& a);
+std::string as_text(const explain_result& a);
+nlohmann::ordered_json as_json(const explain_result& a);
 
 }  // namespace tutti::tool

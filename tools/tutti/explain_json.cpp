@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the answer of `tutti explain` as JSON.
+// Writes the result of `tutti explain` as JSON.
 #include <algorithm>
 
 #include "engines/engine.hpp"
@@ -11,24 +11,24 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-json situation_as_json(const asked_call& requested) {
-  const selection_context& s = requested.seen;
-  const call& c = requested.meant;
+json context_as_json(const queried_call& requested) {
+  const selection_context& s = requested.context;
+  const call& c = requested.arguments;
   json holding = json::object(), quantities_here = json::object(), from = json::object();
   const condition_bits truth = conditions_of(s);
   for (const condition_entry& e : conditions()) holding[e.name] = (truth & bit(e.which)) != 0;
   for (const engine_condition& e : find_engine(requested.engine)->conditions)
-    holding[e.name] =
-        std::find(requested.holds.begin(), requested.holds.end(), e.name) != requested.holds.end();
+    holding[e.name] = std::find(requested.engine_conditions.begin(), requested.engine_conditions.end(),
+                                e.name) != requested.engine_conditions.end();
   for (const quantity_entry& e : quantities()) quantities_here[e.name] = value_of(e.which, s);
-  for (const auto& [value, who] : requested.from) from[value] = who;
+  for (const auto& [value, who] : requested.sources) from[value] = who;
   json nodes = json::array();
-  for (int n = 0; n < requested.layout.nodes(); ++n) nodes.push_back(requested.layout.members(n).size());
+  for (int n = 0; n < requested.topology.nodes(); ++n) nodes.push_back(requested.topology.members(n).size());
   return {{"engine", requested.engine},
           {"mpi", requested.mpi.empty() ? json() : json(requested.mpi)},
           {"ranks", s.call.ranks},
           {"nodes", nodes},
-          {"levels", requested.layout.levels()},
+          {"levels", requested.topology.levels()},
           {"count", c.count},
           {"type", requested.type_name},
           {"element", c.type.size},
@@ -44,9 +44,9 @@ json situation_as_json(const asked_call& requested) {
 }
 
 // The inner calls of the composition.
-json inside_as_json(const answer& a) {
+json inner_calls_as_json(const explain_result& a) {
   json all = json::array();
-  for (const inner_answer& one : a.inside)
+  for (const inner_result& one : a.inner_calls)
     all.push_back({{"rank", one.by},
                    {"collective", name_of(one.what)},
                    {"ranks", one.ranks.size()},
@@ -57,27 +57,27 @@ json inside_as_json(const answer& a) {
                    {"times", one.times},
                    {"algorithm", name_of_entry(one.found.pure.pure, one.what)},
                    {"parameters", parameters_of(one.found.pure.pure, one.found.pure.parameter_values)},
-                   {"source", source_of(one.found.algorithm_by, decide(a.trees(), one.seen))}});
+                   {"source", source_of(one.found.algorithm_by, decide(a.trees(), one.context))}});
   return all;
 }
 
 }  // namespace
 
-nlohmann::ordered_json as_json(const answer& a) {
+nlohmann::ordered_json as_json(const explain_result& a) {
   const auto by_or_null = [](const catalogue_entry* e) { return e == nullptr ? json() : json(e->name); };
   json j;
-  const call& c = a.requested.meant;
+  const call& c = a.requested.arguments;
   j["collective"] = name_of(c.what);
-  j["choice"] = {{"algorithm", a.refused.empty() ? json(name_of_entry(a.chosen(), c.what)) : json()},
+  j["choice"] = {{"algorithm", a.rejection.empty() ? json(name_of_entry(a.chosen(), c.what)) : json()},
                  {"parameters", parameters_of(a.chosen(), a.parameter_values())},
                  {"source", source_of(a)},
                  {"composition", by_or_null(a.found.composed.which)},
                  {"said_by", place_of(a)}};
-  if (!a.refused.empty()) j["refused"] = a.refused;
+  if (!a.rejection.empty()) j["refused"] = a.rejection;
 
-  j["situation"] = situation_as_json(a.requested);
+  j["situation"] = context_as_json(a.requested);
   j["path"] = json::array();
-  for (const way_step& w : way_of(a))
+  for (const path_step& w : path_of(a))
     j["path"].push_back({{"tree", w.half},
                          {"text", w.text},
                          {"file", w.file.empty() ? json() : json(w.file)},
@@ -88,10 +88,10 @@ nlohmann::ordered_json as_json(const answer& a) {
   for (const rejected_entry& r : rejected_by(a))
     j["rejected"].push_back({{"algorithm", r.name}, {"reason", r.reason}, {"permitted", r.permitted}});
   j["overrides"] = json::array();
-  for (const resolution::unfit& u : a.found.unfits)
+  for (const resolution::rejected_name& u : a.found.rejected_names)
     j["overrides"].push_back({{"name", u.name}, {"source", source_of(u.given_by, {})}, {"reason", u.reason}});
   if (a.found.composed.which == nullptr) return j;
-  j["inside"] = inside_as_json(a);
+  j["inside"] = inner_calls_as_json(a);
   return j;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the answer of `tutti explain` as text: the call, the path through both trees, the choice,
+// Writes the result of `tutti explain` as text: the call, the path through both trees, the choice,
 // the alternatives.
 #include <algorithm>
 
@@ -21,13 +21,13 @@ std::string size_text(std::uint64_t bytes) {
   return fmt::format("{} {}", bytes, units[u]);
 }
 
-std::string said(const answer& a, const char* value) {
-  const auto at = a.requested.from.find(value);
-  return at == a.requested.from.end() || at->second == "asked" ? "" : fmt::format(" ({})", at->second);
+std::string source_suffix(const explain_result& a, const char* value) {
+  const auto at = a.requested.sources.find(value);
+  return at == a.requested.sources.end() || at->second == "asked" ? "" : fmt::format(" ({})", at->second);
 }
 
-std::string call_text(const answer& a) {
-  const call& c = a.requested.meant;
+std::string call_text(const explain_result& a) {
+  const call& c = a.requested.arguments;
   std::string text(name_of(c.what));
   if (c.what != collective::barrier) {
     const std::uint64_t bytes = std::uint64_t{c.count} * c.type.size;
@@ -39,31 +39,31 @@ std::string call_text(const answer& a) {
   if (combines(c.what)) text += fmt::format(", operator {}", a.requested.op_name);
   if (is_rooted(c.what)) text += fmt::format(", root {}", c.root);
   if (c.in_place) text += ", in place";
-  if (a.requested.seen.call.inter) text += ", between two groups";
-  if (const reach r = a.requested.seen.reaches; r != reach::any_rank)
+  if (a.requested.context.call.inter) text += ", between two groups";
+  if (const reach r = a.requested.context.reaches; r != reach::any_rank)
     text += ", of ranks that know only " + std::string(description_of(r));
   if (!a.requested.blocking) text += ", nonblocking";
   return text;
 }
 
-std::string layout_text(const answer& a) {
-  const hierarchy& h = a.requested.layout;
-  const int ranks = a.requested.seen.call.ranks;
-  std::string text = fmt::format("{} rank{}{}", ranks, ranks == 1 ? "" : "s", said(a, "ranks"));
-  if (h.nodes() == 1) return text + fmt::format(" on one node{}", said(a, "nodes"));
+std::string topology_text(const explain_result& a) {
+  const hierarchy& h = a.requested.topology;
+  const int ranks = a.requested.context.call.ranks;
+  std::string text = fmt::format("{} rank{}{}", ranks, ranks == 1 ? "" : "s", source_suffix(a, "ranks"));
+  if (h.nodes() == 1) return text + fmt::format(" on one node{}", source_suffix(a, "nodes"));
   text += fmt::format(" on {} nodes", h.nodes());
   text += h.ranks_per_node() != 0 ? fmt::format(" of {}", h.ranks_per_node()) : " of different sizes";
   if (h.levels() > 1) text += fmt::format(", {} levels", h.levels());
   if (!h.consecutive()) text += ", their ranks scattered";
-  return text + said(a, "nodes");
+  return text + source_suffix(a, "nodes");
 }
 
-std::string engine_text(const answer& a) {
-  std::string text = fmt::format("engine {}{}", a.requested.engine, said(a, "engine"));
-  if (!a.requested.mpi.empty()) text += fmt::format(" on {}{}", a.requested.mpi, said(a, "mpi"));
-  text += a.requested.seen.native ? ", which has a collective of its own for it"
-                                  : ", which has no collective of its own for it";
-  for (const std::string& name : a.requested.holds) text += ", " + name;
+std::string engine_text(const explain_result& a) {
+  std::string text = fmt::format("engine {}{}", a.requested.engine, source_suffix(a, "engine"));
+  if (!a.requested.mpi.empty()) text += fmt::format(" on {}{}", a.requested.mpi, source_suffix(a, "mpi"));
+  text += a.requested.context.native ? ", which has a collective of its own for it"
+                                     : ", which has no collective of its own for it";
+  for (const std::string& name : a.requested.engine_conditions) text += ", " + name;
   return text;
 }
 
@@ -77,7 +77,7 @@ std::string with_parameters(const catalogue_entry* e, collective what,
   return text;
 }
 
-std::string ranks_text(const inner_answer& one, int all) {
+std::string ranks_text(const inner_result& one, int all) {
   if (static_cast<int>(one.ranks.size()) == all) return fmt::format("all {}", all);
   std::string text = fmt::format("{}:", one.ranks.size());
   for (std::size_t i = 0; i < one.ranks.size(); ++i) {
@@ -103,17 +103,17 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
-std::string way_text(const answer& a) {
+std::string path_text(const explain_result& a) {
   std::vector<std::vector<std::string>> rows;
-  const std::vector<way_step> way = way_of(a);
+  const std::vector<path_step> path = path_of(a);
   std::string text;
   for (const std::string_view half : {"composition", "pure"}) {
     rows.clear();
     bool requested = false;
-    for (const way_step& s : way)
+    for (const path_step& s : path)
       if (s.half == half && s.line != 0) requested = s.requested;
     std::string overrides;
-    for (const way_step& s : way) {
+    for (const path_step& s : path) {
       if (s.half != half) continue;
       if (s.file.empty()) {
         overrides += fmt::format("  {}\n", s.text);
@@ -128,26 +128,26 @@ std::string way_text(const answer& a) {
   return text;
 }
 
-std::string inside_text(const answer& a) {
+std::string inner_calls_text(const explain_result& a) {
   std::vector<std::vector<std::string>> rows{{"rank", "calls", "of", "on ranks", "", "by", "decided by"}};
-  for (const inner_answer& one : a.inside) {
+  for (const inner_result& one : a.inner_calls) {
     std::string how = one.times > 1 ? fmt::format("{} times", one.times) : "";
     if (is_rooted(one.what)) how += fmt::format("{}root {}", how.empty() ? "" : ", ", one.root);
     if (one.in_place && one.what != collective::bcast) how += how.empty() ? "in place" : ", in place";
     rows.push_back(
         {std::to_string(one.by), std::string(name_of(one.what)),
          one.what == collective::barrier ? ""
-                                         : fmt::format("{} x {}", one.count, a.requested.meant.type.size),
-         ranks_text(one, a.requested.layout.ranks()), how,
+                                         : fmt::format("{} x {}", one.count, a.requested.arguments.type.size),
+         ranks_text(one, a.requested.topology.ranks()), how,
          one.found.served ? with_parameters(one.found.pure.pure, one.what, one.found.pure.parameter_values)
                           : "nothing",
-         source_of(one.found.algorithm_by, decide(a.trees(), one.seen))});
+         source_of(one.found.algorithm_by, decide(a.trees(), one.context))});
   }
   return fmt::format("\ninner calls of rank 0 and its node\n{}", table(rows));
 }
 
 // Groups the alternatives by reason; those that could have been chosen come first.
-std::string rejected_text(const answer& a) {
+std::string rejected_text(const explain_result& a) {
   std::vector<std::pair<std::string, std::string>> groups;  // reason, names
   std::string permitted, reason;
   const auto add = [](std::string& names, const std::string& name) {
@@ -173,16 +173,16 @@ std::string rejected_text(const answer& a) {
 
 }  // namespace
 
-std::string as_text(const answer& a) {
-  std::string text = fmt::format("{}\n{}\n{}\n", call_text(a), layout_text(a), engine_text(a));
-  text += way_text(a);
-  if (!a.refused.empty()) {
-    text += fmt::format("\nrefused: {}\n", a.refused);
+std::string as_text(const explain_result& a) {
+  std::string text = fmt::format("{}\n{}\n{}\n", call_text(a), topology_text(a), engine_text(a));
+  text += path_text(a);
+  if (!a.rejection.empty()) {
+    text += fmt::format("\nrefused: {}\n", a.rejection);
   } else {
     text += fmt::format("\nchoice: {}\n  decided by {} ({})\n",
-                        with_parameters(a.chosen(), a.requested.meant.what, a.parameter_values()),
+                        with_parameters(a.chosen(), a.requested.arguments.what, a.parameter_values()),
                         place_of(a), source_of(a));
-    for (const resolution::unfit& u : a.found.unfits)
+    for (const resolution::rejected_name& u : a.found.rejected_names)
       text += fmt::format("  in place of {}, which does not serve it\n", u.name);
     if (const catalogue_entry* e = a.chosen())
       for (const algorithm_parameter_range& p : e->parameters) {
@@ -191,7 +191,7 @@ std::string as_text(const answer& a) {
                             value == p.default_value ? " (its default)" : "");
       }
   }
-  if (!a.inside.empty()) text += inside_text(a);
+  if (!a.inner_calls.empty()) text += inner_calls_text(a);
   return text + rejected_text(a);
 }
 

@@ -19,32 +19,31 @@ struct import_options {
   bool quiet = false;
 };
 
-int import_from_mpich(const import_options& requested) {
-  const auto [text, problem] = read_tree_text(requested.file);
+int import_from_mpich(const import_options& options) {
+  const auto [text, problem] = read_tree_text(options.file);
   if (!problem.empty()) throw called_wrongly{problem};
-  imported all = import_mpich(text, requested.file);
+  imported all = import_mpich(text, options.file);
   if (!all.problem.empty()) throw called_wrongly{all.problem};
-  all.made.machine["imported"] =
-      "MPICH's selection file " + requested.file.substr(requested.file.rfind('/') + 1);
+  all.made.machine["imported"] = "MPICH's selection file " + options.file.substr(options.file.rfind('/') + 1);
   const std::string made = write_tree(all.made);
   if (const read_result got = read_tree(made, "the result"); !got.good()) {
     fmt::print(stderr, "tutti import: the generated tree is invalid and is not written:\n");
     for (const fault& f : got.faults) fmt::print(stderr, "  {}\n", f.text());
     return 1;
   }
-  if (!requested.quiet && !all.notes.empty()) {
+  if (!options.quiet && !all.notes.empty()) {
     fmt::print(stderr, "without an exact counterpart:\n");
     for (const std::string& note : all.notes) fmt::print(stderr, "  {}\n", note);
   }
-  if (requested.output.empty()) {
+  if (options.output.empty()) {
     fmt::print("{}", made);
     return 0;
   }
-  if (const std::string fault = write_regular_file(requested.output, made); !fault.empty()) {
+  if (const std::string fault = write_regular_file(options.output, made); !fault.empty()) {
     fmt::print(stderr, "tutti import: {}\n", fault);
     return 1;
   }
-  fmt::print("{} is written; TUTTI_TREES={} uses it\n", requested.output, requested.output);
+  fmt::print("{} is written; TUTTI_TREES={} uses it\n", options.output, options.output);
   return 0;
 }
 
@@ -54,10 +53,10 @@ void add_import(CLI::App& app, int& status) {
   auto* import = app.add_subcommand("import", "Convert selection files of other libraries to decision trees");
   import->require_subcommand(1);
   auto* mpich = import->add_subcommand("mpich", "Of MPICH: MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE");
-  auto requested = std::make_shared<import_options>();
-  mpich->add_option("FILE", requested->file, "The selection file")->required();
-  mpich->add_option("--output", requested->output, "The file to write; default: standard output");
-  mpich->add_flag("--quiet", requested->quiet, "Do not list what has no counterpart");
+  auto options = std::make_shared<import_options>();
+  mpich->add_option("FILE", options->file, "The selection file")->required();
+  mpich->add_option("--output", options->output, "The file to write; default: standard output");
+  mpich->add_flag("--quiet", options->quiet, "Do not list what has no counterpart");
   mpich->footer(
       "Converts the blocking collectives within one group. It lists on standard error, with the line,\n"
       "what has no exact counterpart: device algorithms, nonblocking collectives, sizes that not all\n"
@@ -67,7 +66,7 @@ void add_import(CLI::App& app, int& status) {
       "Examples:\n"
       "  tutti import mpich generic.json --output mine.json && tutti validate mine.json\n"
       "  tutti import mpich generic.json > mine.json; TUTTI_TREES=mine.json mpirun -n 4 ./app\n");
-  mpich->callback([requested, &status] { status = import_from_mpich(*requested); });
+  mpich->callback([options, &status] { status = import_from_mpich(*options); });
 }
 
 }  // namespace tutti::tool

@@ -13,7 +13,7 @@
 #include "base/environment.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "engines/engine.hpp"
-#include "engines/node_layout.hpp"
+#include "engines/node_topology.hpp"
 #include "runtime/launch/make_ranks.hpp"
 #include "runtime/launch/modules.hpp"
 #include "runtime/settings/active_trees.hpp"
@@ -44,14 +44,14 @@ json caches() {
 
 // The topology of the ranks that a run would have here. Over MPI only MPI itself knows it, unless
 // TUTTI_NODES is set.
-json layout_in_force() {
+json active_topology() {
   const launcher by = find_launcher();
   const engine_entry* named = find_engine(setting("TUTTI_ENGINE").value_or(""));
   const bool over_mpi = named != nullptr ? !named->embedded() : by.mpi;
-  const auto pretended = setting(layout_variable);
-  json one{{"pretended", pretended.has_value()}};
-  if (over_mpi && (!pretended || by.ranks <= 0)) {
-    one["text"] = pretended ? *pretended : "ranks that share memory form a node";
+  const auto simulated = setting(topology_variable);
+  json one{{"pretended", simulated.has_value()}};
+  if (over_mpi && (!simulated || by.ranks <= 0)) {
+    one["text"] = simulated ? *simulated : "ranks that share memory form a node";
     return one;
   }
   try {
@@ -61,25 +61,25 @@ json layout_in_force() {
             : static_cast<int>(number_setting(
                   "TUTTI_RANKS", 1, 1000000,
                   static_cast<std::uint64_t>(named != nullptr ? default_ranks(*named) : usable_cores())));
-    const hierarchy layout = layout_of_process(ranks);
-    std::string text = count_of(ranks, "rank") + " on " + count_of(layout.nodes(), "node");
-    if (layout.ranks_per_node() > 0 && layout.nodes() > 1)
-      text += " of " + std::to_string(layout.ranks_per_node());
+    const hierarchy topology = topology_of_process(ranks);
+    std::string text = count_of(ranks, "rank") + " on " + count_of(topology.nodes(), "node");
+    if (topology.ranks_per_node() > 0 && topology.nodes() > 1)
+      text += " of " + std::to_string(topology.ranks_per_node());
     one["ranks"] = ranks;
     one["levels"] = json::array();
-    for (int l = 0; l < layout.levels(); ++l) {
-      if (l > 0) text += ", these on " + std::to_string(layout.nodes(l));
-      one["levels"].push_back({{"nodes", layout.nodes(l)}, {"ranks_per_node", layout.ranks_per_node(l)}});
+    for (int l = 0; l < topology.levels(); ++l) {
+      if (l > 0) text += ", these on " + std::to_string(topology.nodes(l));
+      one["levels"].push_back({{"nodes", topology.nodes(l)}, {"ranks_per_node", topology.ranks_per_node(l)}});
     }
-    one["consecutive"] = layout.consecutive();
-    one["text"] = text + (layout.consecutive() ? "" : ", ranks of a node not consecutive");
+    one["consecutive"] = topology.consecutive();
+    one["text"] = text + (topology.consecutive() ? "" : ", ranks of a node not consecutive");
   } catch (const usage_error& fault) {
     one["fault"] = fault.what();
   }
   return one;
 }
 
-json gather() {
+json collect() {
   json all;
   all["version"] = TUTTI_VERSION;
   all["modules"] = json::array();
@@ -87,7 +87,7 @@ json gather() {
   for (const auto& m : find_modules(nullptr, &rejected)) {
     const module_report about = report_module(m);
     json one{{"name", m.name}, {"file", about.path.empty() ? m.paths.front() : about.path}};
-    one[about.fault.empty() ? "version" : "fault"] = about.fault.empty() ? about.version : about.fault;
+    one[about.problem.empty() ? "version" : "fault"] = about.problem.empty() ? about.version : about.problem;
     all["modules"].push_back(one);
   }
   all["not_loaded"] = rejected;
@@ -99,8 +99,8 @@ json gather() {
                     {"usable_cores", usable_cores()},
                     {"caches", caches()},
                     {"memory_mib", sysconf(_SC_PHYS_PAGES) / 1024 * sysconf(_SC_PAGESIZE) / 1024}};
-  all["layout"] = layout_in_force();
-  const detail::trees_file trees = detail::trees_of_the_user();
+  all["topology"] = active_topology();
+  const detail::trees_file trees = detail::user_trees();
   all["trees"] = trees.path.empty() ? json() : json(trees.path);
   all["algorithms"] = catalogue().size();
   all["variables"] = json::array();
@@ -109,7 +109,7 @@ json gather() {
     all["variables"].push_back({{"name", v.name},
                                 {"value", value ? json(*value) : json()},
                                 {"values", v.values},
-                                {"default", v.preset},
+                                {"default", v.default_value},
                                 {"meaning", v.meaning}});
     if (const auto names = names_of(v); names.size() > 1) {
       json& set = all["variables"].back()["set"] = json::object();
@@ -130,14 +130,14 @@ void print_markdown() {
       "variable as unknown.\n\n");
   fmt::print("| variable | values | default | what it does |\n| --- | --- | --- | --- |\n");
   for (const variable& v : all_variables())
-    fmt::print("| `{}` | {} | {} | {} |\n", v.name, v.values, v.preset.empty() ? "unset" : v.preset,
-               v.meaning);
+    fmt::print("| `{}` | {} | {} | {} |\n", v.name, v.values,
+               v.default_value.empty() ? "unset" : v.default_value, v.meaning);
   fmt::print("\n## Engines\n\n| engine | ranks | chosen automatically | its variables |\n");
   fmt::print("| --- | --- | --- | --- |\n");
   for (const engine_entry* e : engines()) {
-    std::string own;
-    for (const variable& v : e->variables) own += fmt::format("{}`{}`", own.empty() ? "" : ", ", v.name);
-    fmt::print("| `{}` | {} | {} | {} |\n", e->name, e->meaning, e->when, own.empty() ? "none" : own);
+    std::string names;
+    for (const variable& v : e->variables) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", v.name);
+    fmt::print("| `{}` | {} | {} | {} |\n", e->name, e->meaning, e->when, names.empty() ? "none" : names);
   }
 }
 
@@ -159,18 +159,18 @@ void print_table(const json& all) {
              all["machine"]["usable_cores"].get<int>(), all["machine"]["memory_mib"].get<long>());
   for (const auto& c : all["machine"]["caches"])
     fmt::print("  level {} cache {}\n", text(c["level"]), text(c["size"]));
-  const json& layout = all["layout"];
-  const bool fault = layout.contains("fault");
-  fmt::print("\nlayout\n  {}{}\n", text(layout[fault ? "fault" : "text"]),
-             layout["pretended"].get<bool>() && !fault ? " (TUTTI_NODES)" : "");
+  const json& topology = all["topology"];
+  const bool fault = topology.contains("fault");
+  fmt::print("\ntopology\n  {}{}\n", text(topology[fault ? "fault" : "text"]),
+             topology["pretended"].get<bool>() && !fault ? " (TUTTI_NODES)" : "");
   fmt::print("\ntrees\n  {}\n", all["trees"].is_null() ? "the built-in ones" : text(all["trees"]));
   fmt::print("\n{} algorithms (tutti list)\n\nvariables\n", all["algorithms"].get<std::size_t>());
   for (const auto& v : all["variables"]) {
     const std::string preset = text(v["default"]).empty() ? "nothing" : text(v["default"]);
-    const bool one_a_collective = v.contains("set");
-    if (one_a_collective)
+    const bool one_per_collective = v.contains("set");
+    if (one_per_collective)
       for (const auto& [name, value] : v["set"].items()) fmt::print("  {:<36} {}\n", name, text(value));
-    if (!one_a_collective || v["set"].empty())
+    if (!one_per_collective || v["set"].empty())
       fmt::print("  {:<36} {}\n", text(v["name"]),
                  v["value"].is_null() ? "(unset: " + preset + ")" : text(v["value"]));
   }
@@ -185,18 +185,17 @@ void add_info(CLI::App& app, int& status) {
     bool as_json = false, as_markdown = false;
   };
   auto* info = app.add_subcommand("info", "Engines, MPIs, machine, and the variables in effect");
-  auto case_options = std::make_shared<info_options>();
-  info->add_flag("--json", case_options->as_json, "One JSON object");
-  info->add_flag("--markdown", case_options->as_markdown,
-                 "The table of variables, as in docs/environment.md");
+  auto options = std::make_shared<info_options>();
+  info->add_flag("--json", options->as_json, "One JSON object");
+  info->add_flag("--markdown", options->as_markdown, "The table of variables, as in docs/environment.md");
   info->footer("Examples:\n  tutti info\n  tutti info --json | jq .modules\n");
-  info->callback([case_options, &status] {
-    if (case_options->as_markdown) {
+  info->callback([options, &status] {
+    if (options->as_markdown) {
       print_markdown();
       return;
     }
-    const json all = gather();
-    if (case_options->as_json)
+    const json all = collect();
+    if (options->as_json)
       fmt::print("{}\n", all.dump(2));
     else
       print_table(all);

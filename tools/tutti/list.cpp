@@ -27,12 +27,12 @@ using compositions = std::vector<const composed_algorithm*>;
 json to_json(const catalogue_entry& e, std::string_view kind) {
   json restrictions = json::array(), parameters = json::array();
   for (const restriction_name& one : restriction_names)
-    if (demands(e.needs, one.which)) restrictions.push_back(one.name);
+    if (has_restriction(e.restrictions, one.which)) restrictions.push_back(one.name);
   for (const algorithm_parameter_range& k : e.parameters)
     parameters.push_back({{"name", name_of(k.which)},
                           {"default", k.default_value},
-                          {"least", k.least},
-                          {"most", k.most},
+                          {"least", k.min},
+                          {"most", k.max},
                           {"what", k.what}});
   return {{"name", e.name},
           {"kind", kind},
@@ -84,7 +84,7 @@ class table {
   }
 
  private:
-  static constexpr std::size_t widest = 36, narrowest = 12;
+  static constexpr std::size_t max_cell = 36, min_cell = 12;
 
   std::string cut(const std::string& text, std::size_t width) {
     if (text.size() <= width) return text;
@@ -96,16 +96,17 @@ class table {
     for (const row& r : rows_)
       for (std::size_t i = 0; i < r.size(); ++i) natural[i] = std::max(natural[i], r[i].size());
     if (columns == 0) {  // only formulas are cut
-      for (std::size_t i = 3; i + 1 < natural.size(); ++i) natural[i] = std::min(natural[i], widest);
+      for (std::size_t i = 3; i + 1 < natural.size(); ++i) natural[i] = std::min(natural[i], max_cell);
       return natural;
     }
-    for (std::size_t kept = natural.size(); kept > 1; --kept)
-      for (std::size_t most = widest; most >= narrowest; --most) {
-        std::vector<std::size_t> widths(natural.begin(), natural.begin() + static_cast<std::ptrdiff_t>(kept));
+    for (std::size_t shown = natural.size(); shown > 1; --shown)
+      for (std::size_t cell = max_cell; cell >= min_cell; --cell) {
+        std::vector<std::size_t> widths(natural.begin(),
+                                        natural.begin() + static_cast<std::ptrdiff_t>(shown));
         std::size_t all = natural[0];
-        for (std::size_t i = 1; i < kept; ++i) all += 2 + (widths[i] = std::min(natural[i], most));
+        for (std::size_t i = 1; i < shown; ++i) all += 2 + (widths[i] = std::min(natural[i], cell));
         if (all > columns) continue;
-        any_cut_ = any_cut_ || kept < natural.size();
+        any_cut_ = any_cut_ || shown < natural.size();
         return widths;
       }
     any_cut_ = true;
@@ -163,9 +164,8 @@ void print_head(const catalogue_entry& e) {
   print_line("restrictions", restrictions_of(e, "none"));
   if (e.parameters.empty()) print_line("parameters", "none");
   for (const algorithm_parameter_range& k : e.parameters)
-    print_line(
-        &k == e.parameters.data() ? "parameters" : "",
-        fmt::format("{} = {} in {}..{}: {}", name_of(k.which), k.default_value, k.least, k.most, k.what));
+    print_line(&k == e.parameters.data() ? "parameters" : "",
+               fmt::format("{} = {} in {}..{}: {}", name_of(k.which), k.default_value, k.min, k.max, k.what));
 }
 
 void print_long(const pure_algorithm& a) {
@@ -189,40 +189,38 @@ struct list_options {
   bool as_json = false, as_markdown = false, in_full = false, parameters = false;
 };
 
-int list_algorithms(const list_options& case_options) {
-  if (case_options.parameters) {
+int list_algorithms(const list_options& options) {
+  if (options.parameters) {
     fmt::print("{}", parameters_document());
     return 0;
   }
   algorithms pure;
   compositions composed;
-  const auto is_meant = [&](const catalogue_entry& e) {
-    return case_options.which.empty() || name_of(e.what) == case_options.which ||
-           e.name == case_options.which;
+  const auto is_selected = [&](const catalogue_entry& e) {
+    return options.which.empty() || name_of(e.what) == options.which || e.name == options.which;
   };
   for (const pure_algorithm* a : catalogue())
-    if (is_meant(*a)) pure.push_back(a);
+    if (is_selected(*a)) pure.push_back(a);
   for (const composed_algorithm* c : composition_catalogue())
-    if (is_meant(*c)) composed.push_back(c);
-  if (pure.empty() && composed.empty() && !case_options.which.empty()) {
-    const bool one = case_options.which.find('/') != case_options.which.npos;
-    const bool known = std::find(collective_names.begin(), collective_names.end(), case_options.which) !=
-                       collective_names.end();
+    if (is_selected(*c)) composed.push_back(c);
+  if (pure.empty() && composed.empty() && !options.which.empty()) {
+    const bool one = options.which.find('/') != options.which.npos;
+    const bool known =
+        std::find(collective_names.begin(), collective_names.end(), options.which) != collective_names.end();
     if (!known) {
       fmt::print(stderr, "tutti list: there is no {} \"{}\"; {}\n", one ? "algorithm" : "collective",
-                 case_options.which,
-                 one ? suggest_algorithm(case_options.which) : suggest_any(case_options.which));
+                 options.which, one ? suggest_algorithm(options.which) : suggest_any(options.which));
       return 2;
     }
   }
-  if (case_options.as_markdown) {
+  if (options.as_markdown) {
     fmt::print("{}", algorithms_document(pure, composed));
-  } else if (case_options.as_json) {
+  } else if (options.as_json) {
     json array = json::array();
     for (const pure_algorithm* a : pure) array.push_back(to_json(*a));
     for (const composed_algorithm* c : composed) array.push_back(to_json(*c));
     fmt::print("{}\n", array.dump(2));
-  } else if (case_options.in_full) {
+  } else if (options.in_full) {
     bool first = true;
     const auto print = [&](const auto& all) {
       for (const auto* one : all) {
@@ -243,15 +241,14 @@ int list_algorithms(const list_options& case_options) {
 void add_list(CLI::App& app, int& status) {
   auto* list =
       app.add_subcommand("list", "The algorithms and compositions: restrictions, parameters, costs, sources");
-  auto case_options = std::make_shared<list_options>();
-  list->add_option("which", case_options->which,
+  auto options = std::make_shared<list_options>();
+  list->add_option("which", options->which,
                    "Only those of one collective, such as allreduce, or one algorithm: allreduce/ring");
-  list->add_flag("--long", case_options->in_full,
+  list->add_flag("--long", options->in_full,
                  "All entries of the head of each file, and the variable that selects it");
-  auto* as_json = list->add_flag("--json", case_options->as_json, "An array of objects");
-  list->add_flag("--markdown", case_options->as_markdown, "As docs/algorithms.md")->excludes(as_json);
-  list->add_flag("--parameters", case_options->parameters,
-                 "The named parameters of calls, as docs/parameters.md")
+  auto* as_json = list->add_flag("--json", options->as_json, "An array of objects");
+  list->add_flag("--markdown", options->as_markdown, "As docs/algorithms.md")->excludes(as_json);
+  list->add_flag("--parameters", options->parameters, "The named parameters of calls, as docs/parameters.md")
       ->excludes(as_json);
   list->footer(
       "Rounds and bytes are formulas of the ranks p, the bytes n of a vector and b of a block, and the\n"
@@ -259,7 +256,7 @@ void add_list(CLI::App& app, int& status) {
       "Examples:\n  tutti list\n  tutti list allgather\n  tutti list allreduce/ring --long\n"
       "  tutti list allreduce/reduce_bcast --long\n"
       "  tutti list --json | jq -r '.[] | select(.restrictions == []) | .name'\n");
-  list->callback([case_options, &status] { status = list_algorithms(*case_options); });
+  list->callback([options, &status] { status = list_algorithms(*options); });
 }
 
 }  // namespace tutti::tool

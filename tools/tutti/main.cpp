@@ -22,9 +22,9 @@
 
 namespace {
 
-// Takes the arguments after --, which belong to another program. CLI11 must not parse them: it
-// would split "[a,b]" into two.
-std::vector<std::string> take_command(int& argc, char** argv) {
+// Removes and returns the arguments after --, which belong to another program. CLI11 must not parse
+// them: it would split "[a,b]" into two.
+std::vector<std::string> extract_command(int& argc, char** argv) {
   if (argc < 2 || std::string_view(argv[1]) != "preload") return {};
   char** const end = argv + argc;
   char** const mark = std::find(argv + 2, end, std::string_view("--"));
@@ -36,11 +36,11 @@ std::vector<std::string> take_command(int& argc, char** argv) {
 const char* unknown_subcommand(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return nullptr;
   const auto all = app.get_subcommands([](const CLI::App*) { return true; });
-  const auto is_meant = [&](const CLI::App* one) { return one->get_name() == argv[1]; };
-  return std::none_of(all.begin(), all.end(), is_meant) ? argv[1] : nullptr;
+  const auto has_name = [&](const CLI::App* one) { return one->get_name() == argv[1]; };
+  return std::none_of(all.begin(), all.end(), has_name) ? argv[1] : nullptr;
 }
 
-int refuse_subcommand(CLI::App& app, std::string_view typed) {
+int report_unknown_subcommand(CLI::App& app, std::string_view typed) {
   std::vector<std::string> names;
   for (const CLI::App* one : app.get_subcommands([](const CLI::App*) { return true; }))
     names.push_back(one->get_name());
@@ -66,7 +66,7 @@ int finish(const CLI::App& app, int status) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::vector<std::string> command = take_command(argc, argv);
+  const std::vector<std::string> command = extract_command(argc, argv);
   CLI::App app{"tutti: collective communication for C++"};
   app.set_version_flag("--version", std::string("tutti ") + TUTTI_VERSION);
   app.require_subcommand(1);
@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
   tutti::tool::add_tune(app, status);
   tutti::tool::add_preload(app, status, command);
   tutti::tool::add_import(app, status);
-  if (const char* typed = unknown_subcommand(app, argc, argv)) return refuse_subcommand(app, typed);
+  if (const char* typed = unknown_subcommand(app, argc, argv)) return report_unknown_subcommand(app, typed);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

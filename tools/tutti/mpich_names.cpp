@@ -80,19 +80,19 @@ const algorithm_parameter_range* parameter_of(const pure_algorithm& a, std::stri
   return nullptr;
 }
 
-void take_parameters(const pure_algorithm& a, const mpich_parameters& with, leaf& made,
-                     std::vector<std::string>& left_out) {
+void set_parameters(const pure_algorithm& a, const mpich_parameters& with, leaf& made,
+                    std::vector<std::string>& left_out) {
   for (const auto& [key, value] : with) {
     if (key == "tree_type") continue;  // part of the name
-    const algorithm_parameter_range* own = parameter_of(a, key);
-    if (own == nullptr && key == "radix") own = parameter_of(a, "k");
-    if (own == nullptr && (key == "chunk_size" || key == "segsize")) own = parameter_of(a, "segment");
-    if (own == nullptr && (key == "batch_size" || key == "throttle")) own = parameter_of(a, "window");
+    const algorithm_parameter_range* range = parameter_of(a, key);
+    if (range == nullptr && key == "radix") range = parameter_of(a, "k");
+    if (range == nullptr && (key == "chunk_size" || key == "segsize")) range = parameter_of(a, "segment");
+    if (range == nullptr && (key == "batch_size" || key == "throttle")) range = parameter_of(a, "window");
     const auto number = read_number(value);
-    if (own == nullptr || !number || *number < own->least || *number > own->most)
+    if (range == nullptr || !number || *number < range->min || *number > range->max)
       left_out.push_back(key + "=" + value);
     else
-      made.chosen.parameter_values[static_cast<std::size_t>(own->which)] =
+      made.chosen.parameter_values[static_cast<std::size_t>(range->which)] =
           static_cast<std::uint32_t>(*number);
   }
 }
@@ -102,22 +102,22 @@ void take_parameters(const pure_algorithm& a, const mpich_parameters& with, leaf
 bool counterpart_of(collective what, std::string_view name, const mpich_parameters& parameters, leaf& made,
                     std::string& why, std::vector<std::string>& left_out) {
   const std::string_view tail = tail_of(what, name);
-  std::vector<std::string_view> known;
-  if (tail == "intra_tree") known.push_back(tree_of(what, parameters, false));
-  if (tail == "intra_pipelined_tree") known.push_back(tree_of(what, parameters, true));
+  std::vector<std::string_view> candidates;
+  if (tail == "intra_tree") candidates.push_back(tree_of(what, parameters, false));
+  if (tail == "intra_pipelined_tree") candidates.push_back(tree_of(what, parameters, true));
   for (const auto& one : exceptions)
-    if (one.what == what && one.names.theirs == tail) known.push_back(one.names.ours);
+    if (one.what == what && one.names.theirs == tail) candidates.push_back(one.names.ours);
   for (const name_pair& one : names)
-    if (!tail.empty() && one.theirs == tail) known.push_back(one.ours);
-  for (const std::string_view ours : known) {
+    if (!tail.empty() && one.theirs == tail) candidates.push_back(one.ours);
+  for (const std::string_view ours : candidates) {
     const pure_algorithm* a = find_algorithm(what, ours.substr(0, ours.find(':')));
     if (a == nullptr) continue;
-    const bool fixes = ours.find(':') != ours.npos;
-    if (fixes && parameter_of(*a, "k") == nullptr) continue;
+    const bool fixes_parameter = ours.find(':') != ours.npos;
+    if (fixes_parameter && parameter_of(*a, "k") == nullptr) continue;
     made.what = leaf::kind::algorithm;
     made.chosen = read_choice(what, ours);
     made.composed = {};
-    take_parameters(*a, parameters, made, left_out);
+    set_parameters(*a, parameters, made, left_out);
     return true;
   }
   if (tail == "intra_smp")

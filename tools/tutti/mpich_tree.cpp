@@ -30,9 +30,9 @@ struct key {
     const std::size_t at = all.find_first_of("<=");
     name = all.substr(0, at);
     if (at == all.npos) return;
-    const std::size_t behind = all.compare(at, 2, "<=") == 0 ? at + 2 : at + 1;
-    relation = all.substr(at, behind - at);
-    operand = all.substr(behind);
+    const std::size_t operand_begin = all.compare(at, 2, "<=") == 0 ? at + 2 : at + 1;
+    relation = all.substr(at, operand_begin - at);
+    operand = all.substr(operand_begin);
   }
 };
 
@@ -40,12 +40,12 @@ struct key {
 struct test {
   enum class kind { always, never, condition, threshold } is = kind::never;
   tutti::condition which{};
-  bool wanted = true;
+  bool expected = true;
   quantity by{};
   std::uint64_t upper_bound = 0;
 
   static test constant(bool holds) { return {holds ? kind::always : kind::never, {}, true, {}, 0}; }
-  static test of(tutti::condition c, bool wanted) { return {kind::condition, c, wanted, {}, 0}; }
+  static test of(tutti::condition c, bool expected) { return {kind::condition, c, expected, {}, 0}; }
   static test of(quantity q, std::uint64_t upper_bound) {
     return {kind::threshold, {}, true, q, upper_bound};
   }
@@ -101,7 +101,7 @@ class converter {
     return std::all_of(n.steps.begin(), n.steps.end(), [](const tree_step& s) { return is_nothing(s.then); });
   }
 
-  bool feasible(const literals& when) const { return truth_set(when.mask, what_).meets(when); }
+  bool feasible(const literals& when) const { return truth_set(when.mask, what_).intersects(when); }
 
   test size_test(const key& k, int line) {
     if (k.operand == "any") return test::constant(true);
@@ -114,7 +114,7 @@ class converter {
     if (!number || k.relation == "=" || (*number == 0 && k.relation == "<")) return unknown_test(k, line);
     quantity q = count ? quantity::count : quantity::bytes;
     if (k.name == "total_msg_size") q = quantity::total_bytes;
-    if (all_values(what_)[static_cast<std::size_t>(q)].most == 0) {
+    if (all_values(what_)[static_cast<std::size_t>(q)].max == 0) {
       note(line,
            fmt::format("\"{}{}{}\" is skipped: not all ranks know this size", k.name, k.relation, k.operand));
       return test::constant(false);
@@ -174,7 +174,7 @@ class converter {
       if (t.is == test::kind::never) continue;
       if (t.is == test::kind::condition) {
         if (!(known.mask & bit(t.which))) return t.which;
-        if (((known.values & bit(t.which)) != 0) != t.wanted) continue;
+        if (((known.values & bit(t.which)) != 0) != t.expected) continue;
       }
       if (const auto inside = undecided(v.items[i], known)) return inside;
       if (t.is != test::kind::threshold) return std::nullopt;
@@ -212,8 +212,8 @@ class converter {
         return made;
       }
       const test t = test_of(v.keys[i].name, v.keys[i].line);
-      const bool passed = t.is == test::kind::never ||
-                          (t.is == test::kind::condition && ((known.values & bit(t.which)) != 0) != t.wanted);
+      const bool passed = t.is == test::kind::never || (t.is == test::kind::condition &&
+                                                        ((known.values & bit(t.which)) != 0) != t.expected);
       if (passed) continue;
       if (t.is != test::kind::threshold) return steps(v.items[i], 0, known);
       std::vector<tree_step> two(2);
@@ -249,10 +249,10 @@ class converter {
   }
 
   // The first leaf of a node that is illegal for some calls of the region, and a condition that
-  // they lack.
+  // they unmet_leaf.
   struct unmet {
     leaf* use;
-    condition lacks;
+    condition missing;
     bool value;
   };
   std::optional<unmet> first_unmet(tree_node& n, const literals& when) const {
@@ -272,17 +272,18 @@ class converter {
 
   // Splits a region until every leaf is legal for all its calls.
   std::vector<tree_region> legalized(tree_region r) {
-    while (const auto lack = first_unmet(r.then, r.when)) {
-      if (r.when.mask & bit(lack->lacks)) {
-        note(lack->use->from.line,
-             fmt::format("{} does not serve calls with {}", name_of(*lack->use),
-                         to_string(literals{bit(lack->lacks), r.when.values & bit(lack->lacks)})));
-        *lack->use = unknown();
+    while (const auto unmet_leaf = first_unmet(r.then, r.when)) {
+      if (r.when.mask & bit(unmet_leaf->missing)) {
+        note(unmet_leaf->use->from.line,
+             fmt::format(
+                 "{} does not serve calls with {}", name_of(*unmet_leaf->use),
+                 to_string(literals{bit(unmet_leaf->missing), r.when.values & bit(unmet_leaf->missing)})));
+        *unmet_leaf->use = unknown();
         continue;
       }
       tree_region other = r;
-      r.when.demand(lack->lacks, lack->value);
-      other.when.demand(lack->lacks, !lack->value);
+      r.when.demand(unmet_leaf->missing, unmet_leaf->value);
+      other.when.demand(unmet_leaf->missing, !unmet_leaf->value);
       std::vector<tree_region> all;
       for (tree_region* one : {&r, &other})
         if (feasible(one->when)) {
@@ -296,7 +297,7 @@ class converter {
 
   // Returns an algorithm that serves every call with these conditions. It replaces one without a
   // counterpart.
-  leaf always(const literals& when) const {
+  leaf fallback(const literals& when) const {
     static constexpr std::string_view names[] = {
         "dissemination",     "knomial",   "recursive_doubling", "bruck", "ring", "pairwise",
         "in_place_exchange", "scattered", "in_place_pairwise",  "linear"};
@@ -317,7 +318,7 @@ class converter {
     if (!n.is_leaf()) {
       n = tuning::joined(n.by, std::move(n.steps));
     } else if (is_unknown(n.use)) {
-      n.use = always(when);
+      n.use = fallback(when);
     }
   }
 
@@ -357,12 +358,13 @@ imported import_mpich(std::string_view text, const std::string& file) {
   for (const auto& [name, line] : named) {
     const auto at = std::find(collective_names.begin(), collective_names.end(), name);
     if (at == collective_names.end()) {
-      const bool begun = name.starts_with('i') && named.size() > 0 &&
-                         std::find(collective_names.begin(), collective_names.end(), name.substr(1)) !=
-                             collective_names.end();
-      notes.emplace(line,
-                    name + (begun ? ": in tutti a nonblocking call runs the algorithm of the blocking call"
-                                  : ": tutti has no such collective"));
+      const bool is_nonblocking = name.starts_with('i') && named.size() > 0 &&
+                                  std::find(collective_names.begin(), collective_names.end(),
+                                            name.substr(1)) != collective_names.end();
+      notes.emplace(
+          line,
+          name + (is_nonblocking ? ": in tutti a nonblocking call runs the algorithm of the blocking call"
+                                 : ": tutti has no such collective"));
       continue;
     }
     const auto c = static_cast<std::size_t>(at - collective_names.begin());

@@ -48,13 +48,13 @@ names an exchange: one more collective of 8 bytes per rank.
 
 struct call_row {
   std::string name;
-  rules takes;
+  rules accepted;
   const form* what = nullptr;  // of a collective
 };
 
-std::string written(const form& f) {
+std::string call_name_of(const form& f) {
   std::string name(name_of(f.what));
-  if (f.even) name.pop_back();
+  if (f.equal_blocks) name.pop_back();
   return f.single ? name + "_single" : name;
 }
 
@@ -83,17 +83,17 @@ std::vector<form> collective_forms() {
 std::vector<call_row> all_calls() {
   static const std::vector<form> forms = collective_forms();
   std::vector<call_row> all;
-  for (const form& f : forms) all.push_back({written(f), rules_of(f), &f});
+  for (const form& f : forms) all.push_back({call_name_of(f), rules_of(f), &f});
   for (message_call what : {message_call::send, message_call::ssend, message_call::bsend, message_call::rsend,
                             message_call::sendrecv, message_call::recv})
-    all.push_back({detail::written(message_form{what}), rules_of(message_form{what})});
+    all.push_back({detail::api_name(message_form{what}), rules_of(message_form{what})});
   const message_form single{message_call::recv, mode::blocking, true};
-  all.push_back({detail::written(single), rules_of(single)});
+  all.push_back({detail::api_name(single), rules_of(single)});
   for (message_call what : {message_call::try_recv, message_call::probe, message_call::mprobe})
-    all.push_back({detail::written(message_form{what}), rules_of(message_form{what})});
+    all.push_back({detail::api_name(message_form{what}), rules_of(message_form{what})});
   for (bool one : {false, true}) {
     const message_form f{message_call::recv, mode::blocking, one, true};
-    all.push_back({std::string("message::") + detail::written(f), rules_of(f)});
+    all.push_back({std::string("message::") + detail::api_name(f), rules_of(f)});
   }
   return all;
 }
@@ -103,14 +103,15 @@ void for_each_parameter(const std::function<void(parameter)>& visit) {
 }
 
 // Whether a call with all parameters except `name` is rejected.
-bool needs(const rules& r, parameter name, bool in_place) {
-  std::vector<seen_argument> given;
+bool is_required(const rules& r, parameter name, bool in_place) {
+  std::vector<argument_properties> given;
   for_each_parameter([&](parameter other) {
-    const bool away = other == name || other == parameter::tag ||
-                      (in_place ? other == parameter::send_buf
-                                : other == parameter::send_recv_buf && r.buffer != parameter::send_recv_buf);
-    if (away || !r.in.has(other)) return;
-    seen_argument one{};
+    const bool omitted =
+        other == name || other == parameter::tag ||
+        (in_place ? other == parameter::send_buf
+                  : other == parameter::send_recv_buf && r.buffer != parameter::send_recv_buf);
+    if (omitted || !r.in.has(other)) return;
+    argument_properties one{};
     one.name = other;
     given.push_back(one);
   });
@@ -127,24 +128,26 @@ std::string joined(const std::vector<std::string>& words) {
 std::string code(std::string_view name) { return fmt::format("`{}`", name); }
 
 // The mandatory parameters: `send_buf`, or `send_recv_buf` in its place.
-std::string needed_by(const call_row& call) {
-  const rules& r = call.takes;
+std::string required_parameters(const call_row& call) {
+  const rules& r = call.accepted;
   const bool can_be_in_place = r.in.has(parameter::send_recv_buf) && r.buffer == parameter::send_buf;
   std::vector<std::string> words;
   if (r.buffer != parameter::unnamed)
-    words.push_back(code(text_of(r.buffer)) +
-                    (can_be_in_place ? fmt::format(" or `{}`", text_of(parameter::send_recv_buf)) : "") +
-                    (r.type_suffices ? " at the root (elsewhere `" + call.name + "<T>()` suffices)" : ""));
+    words.push_back(
+        code(parameter_name(r.buffer)) +
+        (can_be_in_place ? fmt::format(" or `{}`", parameter_name(parameter::send_recv_buf)) : "") +
+        (r.type_suffices ? " at the root (elsewhere `" + call.name + "<T>()` suffices)" : ""));
   if (r.needs_type && !r.in.has(parameter::send_buf))
     words.push_back(r.out.has(parameter::recv_buf) ? "a type, as in `" + call.name + "<T>()`, or `recv_buf`"
                                                    : "a type, as in `" + call.name + "<T>()`");
   for_each_parameter([&](parameter name) {
     if (name == r.buffer || !r.in.has(name)) return;
-    const bool beside = needs(r, name, false), in_place = can_be_in_place && needs(r, name, true);
-    if (!beside && !in_place) return;
-    std::string text = code(text_of(name));
+    const bool out_of_place = is_required(r, name, false),
+               in_place = can_be_in_place && is_required(r, name, true);
+    if (!out_of_place && !in_place) return;
+    std::string text = code(parameter_name(name));
     if (can_be_in_place && !in_place) text += " with `send_buf`";
-    if (can_be_in_place && !beside) text += " in place";
+    if (can_be_in_place && !out_of_place) text += " in place";
     words.push_back(text);
   });
   return joined(words);
@@ -160,11 +163,12 @@ bool is_common(parameter name) {
 std::string exchanges_of(const call_row& call) {
   std::vector<std::string> words;
   for (const exchange_of_counts& e : exchanges_of_counts) {
-    if (call.what == nullptr || call.what->what != e.of || call.what->single || call.what->even) continue;
+    if (call.what == nullptr || call.what->what != e.of || call.what->single || call.what->equal_blocks)
+      continue;
     const std::string unless =
-        e.or_this == parameter::unnamed ? "" : fmt::format(" (nor `{}`)", text_of(e.or_this));
+        e.or_this == parameter::unnamed ? "" : fmt::format(" (nor `{}`)", parameter_name(e.or_this));
     words.push_back(
-        fmt::format("without `{}`{}: {}", text_of(e.left_out), unless,
+        fmt::format("without `{}`{}: {}", parameter_name(e.left_out), unless,
                     is_neighborly(e.of) ? "one along the edges" : fmt::format("one {}", name_of(e.by))));
   }
   return joined(words);
@@ -173,14 +177,15 @@ std::string exchanges_of(const call_row& call) {
 std::string row_of(const call_row& call) {
   std::vector<std::string> in, out;
   for_each_parameter([&](parameter name) {
-    const bool in_its_place = name == parameter::send_recv_buf && call.takes.buffer == parameter::send_buf;
-    const bool needed = name == call.takes.buffer || in_its_place || needs(call.takes, name, false);
-    const bool said = call.what != nullptr && is_common(name);
-    if (call.takes.in.has(name) && !needed && !said) in.push_back(code(text_of(name)));
-    if (call.takes.out.has(name)) out.push_back(code(text_of(name)));
+    const bool in_its_place = name == parameter::send_recv_buf && call.accepted.buffer == parameter::send_buf;
+    const bool needed =
+        name == call.accepted.buffer || in_its_place || is_required(call.accepted, name, false);
+    const bool listed_above = call.what != nullptr && is_common(name);
+    if (call.accepted.in.has(name) && !needed && !listed_above) in.push_back(code(parameter_name(name)));
+    if (call.accepted.out.has(name)) out.push_back(code(parameter_name(name)));
   });
-  return fmt::format("| `{}` | {} | {} | {} | {} |\n", call.name, needed_by(call), joined(in), joined(out),
-                     exchanges_of(call));
+  return fmt::format("| `{}` | {} | {} | {} | {} |\n", call.name, required_parameters(call), joined(in),
+                     joined(out), exchanges_of(call));
 }
 
 // The forms in which a parameter can be written: from the factories of its kind, and from what
@@ -188,9 +193,9 @@ std::string row_of(const call_row& call) {
 std::string written(parameter name, const std::vector<call_row>& calls) {
   bool in = false, out = false;
   for (const call_row& call : calls)
-    in = in || call.takes.in.has(name), out = out || call.takes.out.has(name);
-  const std::string text = text_of(name);
-  if (name == parameter::request) in = true;  // the i... forms take it
+    in = in || call.accepted.in.has(name), out = out || call.accepted.out.has(name);
+  const std::string text = parameter_name(name);
+  if (name == parameter::request) in = true;    // the i... forms take it
   if (name == parameter::statuses) out = true;  // wait_all() and test_all() return it
   if (name == parameter::recv_buf) return "`recv_buf`, `recv_buf_out`";
   if (name == parameter::status || name == parameter::statuses) return fmt::format("`{0}`, `{0}_out`", text);
@@ -205,11 +210,11 @@ std::string parameters_document() {
   std::string text = preface;
   for_each_parameter([&](parameter name) {
     const parameter_row& row = parameter_table[static_cast<std::size_t>(name)];
-    text += fmt::format("| `{}` | {} | {} |\n", row.name, written(name, calls), row.text);
+    text += fmt::format("| `{}` | {} | {} |\n", row.name, written(name, calls), row.description);
   });
   std::vector<std::string> common;
   for_each_parameter([&](parameter name) {
-    if (is_common(name)) common.push_back(code(text_of(name)));
+    if (is_common(name)) common.push_back(code(parameter_name(name)));
   });
   std::string intro = calls_preface;
   intro.replace(intro.find("@common@"), 8, joined(common));

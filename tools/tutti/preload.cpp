@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/environment.hpp"
-#include "mpi_of.hpp"
+#include "detect_mpi.hpp"
 #include "runtime/launch/modules.hpp"
 #include "subcommands.hpp"
 
@@ -37,8 +37,8 @@ struct preload_options {
 
 struct plan {
   std::string mpi, library;
-  std::string file;  // the program to start
-  words command;  // its arguments
+  std::string file;                                // the program to start
+  words command;                                   // its arguments
   std::map<std::string, std::string> environment;  // its additional variables
 };
 
@@ -57,28 +57,28 @@ std::pair<std::string, std::string> program_among(const words& command, const st
 
 // Under the launcher of another MPI, each rank would be a job of its own.
 void refuse_other_programs(const words& command, const std::string& mpi) {
-  const words behind(command.begin() + 1, command.end());
-  const auto [program, other] = program_among(behind);
-  if (other.empty() || other == mpi || !program_among(behind, mpi).first.empty()) return;
+  const words arguments_of_launcher(command.begin() + 1, command.end());
+  const auto [program, other] = program_among(arguments_of_launcher);
+  if (other.empty() || other == mpi || !program_among(arguments_of_launcher, mpi).first.empty()) return;
   throw called_wrongly(
       fmt::format("{} links {}, but {} belongs to {}; start it with mpirun.{}, or pass --mpi {}", program,
                   title(other), command[0], title(mpi), other, mpi));
 }
 
-std::string mpi_by_launcher(const words& command, const std::string& file, const std::string& wanted) {
+std::string mpi_by_launcher(const words& command, const std::string& file, const std::string& requested) {
   const std::string mpi = mpi_of_launcher(file);
-  if (mpi.empty() && wanted.empty())
+  if (mpi.empty() && requested.empty())
     throw called_wrongly(
         fmt::format("{} does not show which MPI it belongs to; pass --mpi openmpi or --mpi mpich", file));
-  if (!mpi.empty() && !wanted.empty() && mpi != wanted)
+  if (!mpi.empty() && !requested.empty() && mpi != requested)
     throw called_wrongly(fmt::format("{} belongs to {}, but --mpi is {}; leave --mpi out, or start mpirun.{}",
-                                     command[0], title(mpi), wanted, wanted));
-  if (wanted.empty()) refuse_other_programs(command, mpi);
-  return mpi.empty() ? wanted : mpi;
+                                     command[0], title(mpi), requested, requested));
+  if (requested.empty()) refuse_other_programs(command, mpi);
+  return mpi.empty() ? requested : mpi;
 }
 
-std::string mpi_by_program(const words& command, const std::string& wanted) {
-  if (!wanted.empty()) return wanted;
+std::string mpi_by_program(const words& command, const std::string& requested) {
+  if (!requested.empty()) return requested;
   if (const std::string linked = program_among(command).second; !linked.empty()) return linked;
   if (const auto set = setting("TUTTI_MPI"); set && (*set == "openmpi" || *set == "mpich")) return *set;
   throw called_wrongly(
@@ -113,16 +113,16 @@ std::string library_for(const std::string& mpi) {
 
 // The TUTTI_ variables that the ranks need, by name. It includes those that this process has
 // inherited.
-std::map<std::string, std::string> settings_for_ranks(const preload_options& case_options) {
+std::map<std::string, std::string> settings_for_ranks(const preload_options& options) {
   std::map<std::string, std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
     if (const auto equals = text.find('='); text.starts_with("TUTTI_") && equals != text.npos)
       all[text.substr(0, equals)] = text.substr(equals + 1);
   }
-  if (case_options.stats) all["TUTTI_PRELOAD_STATS"] = "1";
-  if (!case_options.stats_file.empty())
-    all["TUTTI_PRELOAD_STATS"] = "json:" + fs::absolute(case_options.stats_file).string();
+  if (options.stats) all["TUTTI_PRELOAD_STATS"] = "1";
+  if (!options.stats_file.empty())
+    all["TUTTI_PRELOAD_STATS"] = "json:" + fs::absolute(options.stats_file).string();
   return all;
 }
 
@@ -153,16 +153,16 @@ words for_openmpi(const words& command, const std::string& preload,
         "Open MPI accepts OMPI_MCA_mca_base_env_list or -x, but not both, and tutti needs -x; unset it, and "
         "pass its variables with -x");
   refuse_a_file_of_programs(command);
-  words options{"-x", "LD_PRELOAD=" + preload};
+  words flags{"-x", "LD_PRELOAD=" + preload};
   for (const auto& [name, value] : settings) {
     const char* now = std::getenv(name.c_str());
-    const bool as_it_is = now != nullptr && value == now;
-    options.insert(options.end(), {"-x", as_it_is ? name : name + '=' + value});
+    const bool is_unchanged = now != nullptr && value == now;
+    flags.insert(flags.end(), {"-x", is_unchanged ? name : name + '=' + value});
   }
   words all;
   for (const std::string& word : command) {
     all.push_back(word);
-    if (all.size() == 1 || word == ":") all.insert(all.end(), options.begin(), options.end());
+    if (all.size() == 1 || word == ":") all.insert(all.end(), flags.begin(), flags.end());
   }
   return all;
 }
@@ -176,7 +176,7 @@ words for_mpich(const words& command, const std::string& preload,
   return all;
 }
 
-plan make_plan(const words& command, const preload_options& case_options) {
+plan make_plan(const words& command, const preload_options& options) {
   if (command.empty())
     throw called_wrongly(fmt::format("there is no command after --; write it as in: {}", example));
   plan p;
@@ -186,14 +186,13 @@ plan make_plan(const words& command, const preload_options& case_options) {
                                      command[0].find('/') == std::string::npos
                                          ? "; install it, or add its folder to PATH"
                                          : "; check that the file exists and is executable"));
-  const bool launcher = called_as_launcher(p.file);
-  p.mpi = launcher ? mpi_by_launcher(command, p.file, case_options.mpi)
-                   : mpi_by_program(command, case_options.mpi);
+  const bool launcher = has_launcher_name(p.file);
+  p.mpi = launcher ? mpi_by_launcher(command, p.file, options.mpi) : mpi_by_program(command, options.mpi);
   p.library = library_for(p.mpi);
-  const char* theirs = std::getenv("LD_PRELOAD");
+  const char* inherited = std::getenv("LD_PRELOAD");
   const std::string preload =
-      p.library + (theirs != nullptr && *theirs != '\0' ? ':' + std::string(theirs) : "");
-  const auto settings = settings_for_ranks(case_options);
+      p.library + (inherited != nullptr && *inherited != '\0' ? ':' + std::string(inherited) : "");
+  const auto settings = settings_for_ranks(options);
   if (launcher) {
     refuse_a_second_preload(command);
     p.command =
@@ -202,7 +201,7 @@ plan make_plan(const words& command, const preload_options& case_options) {
   }
   p.command = command;
   p.environment["LD_PRELOAD"] = preload;
-  if (case_options.stats || !case_options.stats_file.empty())
+  if (options.stats || !options.stats_file.empty())
     p.environment["TUTTI_PRELOAD_STATS"] = settings.at("TUTTI_PRELOAD_STATS");
   return p;
 }
@@ -232,7 +231,7 @@ void print(const plan& p, bool as_json) {
   fmt::print("{}\n", line);
 }
 
-[[noreturn]] void become(plan p) {
+[[noreturn]] void replace_process(plan p) {
   for (const auto& [name, value] : p.environment) setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> arguments;
   for (std::string& word : p.command) arguments.push_back(word.data());
@@ -246,19 +245,19 @@ void print(const plan& p, bool as_json) {
 void add_preload(CLI::App& app, int& status, const std::vector<std::string>& command) {
   auto* preload =
       app.add_subcommand("preload", "Run an unmodified MPI program with the collectives of tutti");
-  auto case_options = std::make_shared<preload_options>();
+  auto options = std::make_shared<preload_options>();
   auto* stats =
-      preload->add_flag("--stats", case_options->stats, "Print at the end which calls tutti served, and how");
-  preload->add_option("--stats-json", case_options->stats_file, "Write the same as JSON to this file")
+      preload->add_flag("--stats", options->stats, "Print at the end which calls tutti served, and how");
+  preload->add_option("--stats-json", options->stats_file, "Write the same as JSON to this file")
       ->excludes(stats)
       ->option_text("FILE");
   preload
-      ->add_option("--mpi", case_options->mpi,
+      ->add_option("--mpi", options->mpi,
                    "openmpi or mpich, needed if neither the launcher nor the program shows it")
       ->check(CLI::IsMember({"openmpi", "mpich"}))
       ->option_text("NAME");
-  auto* only_print = preload->add_flag("--print", case_options->print, "Print the command that would run");
-  preload->add_flag("--json", case_options->as_json, "With --print: one JSON object")->needs(only_print);
+  auto* only_print = preload->add_flag("--print", options->print, "Print the command that would run");
+  preload->add_flag("--json", options->as_json, "With --print: one JSON object")->needs(only_print);
   preload->allow_extras();
 
   preload->footer(
@@ -271,13 +270,13 @@ void add_preload(CLI::App& app, int& status, const std::vector<std::string>& com
       "  TUTTI_ALLREDUCE_ALGORITHM=ring tutti preload -- mpiexec -n 1 ./a : -n 3 ./b\n"
       "  tutti preload --mpi openmpi -- srun -n 4 python3 script.py\n"
       "  tutti preload --print -- mpirun -n 4 ./app\n");
-  preload->callback([preload, case_options, command, &status] {
+  preload->callback([preload, options, command, &status] {
     if (const auto extra = preload->remaining(); !extra.empty())
       throw called_wrongly(
           fmt::format("\"{}\" is not an option; write the command after --, as in: {}", extra[0], example));
-    const plan p = make_plan(command, *case_options);
-    if (!case_options->print) become(p);
-    print(p, case_options->as_json);
+    const plan p = make_plan(command, *options);
+    if (!options->print) replace_process(p);
+    print(p, options->as_json);
     status = 0;
   });
 }

@@ -45,8 +45,8 @@ choice find(const std::string& text) {
   for (const pure_algorithm* a : catalogue())
     if (a->name == base || (slash == base.npos && a->short_name() == base)) found.push_back(a);
   if (found.size() == 1) try {
-      const std::string whole = std::string(found[0]->name) + text.substr(base.size());
-      return read_choice(found[0]->what, whole);
+      const std::string full_name = std::string(found[0]->name) + text.substr(base.size());
+      return read_choice(found[0]->what, full_name);
     } catch (const usage_error& e) {
       const std::string why = e.what();
       throw called_wrongly{why.substr(why.find('"'))};  // the user knows the part before it
@@ -63,13 +63,13 @@ choice find(const std::string& text) {
   throw called_wrongly{fmt::format("there is no algorithm \"{}\"; {}", base, suggest_algorithm(base))};
 }
 
-proof::case_options call_of(const show_options& requested, const choice& c) {
+proof::case_options call_of(const show_options& options, const choice& c) {
   const pure_algorithm& a = *c.pure;
-  const auto needs = [&](restriction r) { return demands(a.needs, r); };
+  const auto needs = [&](restriction r) { return has_restriction(a.restrictions, r); };
   const auto refuse = [&]<class... Values>(fmt::format_string<Values...> text, Values&&... values) {
     throw called_wrongly{std::string(a.name) + fmt::format(text, std::forward<Values>(values)...)};
   };
-  const int p = requested.ranks;
+  const int p = options.ranks;
   if (p < 1 || p > 1024) throw called_wrongly{fmt::format("--ranks is {}; pass 1 to 1024", p)};
   if (needs(restriction::power_of_two) && !std::has_single_bit(static_cast<unsigned>(p)))
     refuse(" serves powers of two only, not {} ranks (power_of_two)", p);
@@ -80,43 +80,43 @@ proof::case_options call_of(const show_options& requested, const choice& c) {
     if (region == 0 || static_cast<unsigned>(p) % region != 0)
       refuse(" needs regions of equal size, and {} does not divide {} ranks (equal_regions)", region, p);
   }
-  if (requested.ordered && !combines(a.what)) refuse(" has no operator, so --ordered has no meaning");
-  if (requested.ordered && needs(restriction::commutative))
+  if (options.ordered && !combines(a.what)) refuse(" has no operator, so --ordered has no meaning");
+  if (options.ordered && needs(restriction::commutative))
     refuse(" needs an operator that commutes (commutative)");
-  if (requested.in_place && needs(restriction::not_in_place)) refuse(" cannot be in place (not_in_place)");
-  if (requested.in_place && (a.what == collective::barrier || a.what == collective::bcast ||
-                             is_neighborly(a.what) || needs(restriction::inter)))
+  if (options.in_place && needs(restriction::not_in_place)) refuse(" cannot be in place (not_in_place)");
+  if (options.in_place && (a.what == collective::barrier || a.what == collective::bcast ||
+                           is_neighborly(a.what) || needs(restriction::inter)))
     refuse(" implements a call that has no form in place");
   const bool inter = needs(restriction::inter);
-  if (requested.first && !inter) refuse(" serves calls within one group, so --first has no meaning");
+  if (options.first && !inter) refuse(" serves calls within one group, so --first has no meaning");
   if (inter && p < 2) refuse(" serves calls between two groups, which have at least 2 ranks (inter)");
 
   proof::case_options w;
   w.what = a.what;
   w.ranks = p;
-  w.root = requested.root;
-  w.in_place = requested.in_place || needs(restriction::in_place);
-  w.ordered = requested.ordered;
+  w.root = options.root;
+  w.in_place = options.in_place || needs(restriction::in_place);
+  w.ordered = options.ordered;
   w.parameter_values = c.parameter_values;
-  w.blocks = requested.uneven ? proof::blocks_are::uneven : proof::blocks_are::even;
-  w.first_group = inter ? requested.first.value_or(p / 2) : 0;
-  w.graph = requested.graph == "ring" ? 0 : requested.graph == "star" ? 1 : 2;
+  w.blocks = options.uneven ? proof::blocks_are::uneven : proof::blocks_are::even;
+  w.first_group = inter ? options.first.value_or(p / 2) : 0;
+  w.graph = options.graph == "ring" ? 0 : options.graph == "star" ? 1 : 2;
   if (inter && (w.first_group < 1 || w.first_group >= p))
     throw called_wrongly{
         fmt::format("--first is {}, but both groups need ranks; pass 1 to {}", w.first_group, p - 1)};
   if (w.root < 0 || w.root >= p)
     throw called_wrongly{fmt::format("--root is {}, but ranks are 0 to {}", w.root, p - 1)};
   if (w.root != 0 && !is_rooted(a.what)) refuse(" has no root");
-  if (requested.rank && (*requested.rank < 0 || *requested.rank >= p))
-    throw called_wrongly{fmt::format("--rank is {}, but ranks are 0 to {}", *requested.rank, p - 1)};
-  if (requested.count && *requested.count < static_cast<std::size_t>(p) && needs(restriction::count_ge_ranks))
+  if (options.rank && (*options.rank < 0 || *options.rank >= p))
+    throw called_wrongly{fmt::format("--rank is {}, but ranks are 0 to {}", *options.rank, p - 1)};
+  if (options.count && *options.count < static_cast<std::size_t>(p) && needs(restriction::count_ge_ranks))
     refuse(" needs at least as many elements as ranks (count_ge_ranks)");
   return w;
 }
 
 // A vector of two elements per rank, or blocks of two elements. The count is larger if the
 // schedules cut them into smaller pieces.
-std::size_t usual_count(proof::case_options w, const std::vector<schedule>& schedules) {
+std::size_t default_count(proof::case_options w, const std::vector<schedule>& schedules) {
   const bool blocks = is_vector_form(w.what) || w.what == collective::gather ||
                       w.what == collective::scatter || w.what == collective::allgather ||
                       w.what == collective::alltoall || w.what == collective::reduce_scatter_block;
@@ -124,16 +124,16 @@ std::size_t usual_count(proof::case_options w, const std::vector<schedule>& sche
   return proof::divisible_counts(w, schedules).back();
 }
 
-picture look_at(const show_options& requested) {
-  const choice c = find(requested.name);
-  proof::case_options w = call_of(requested, c);
-  const auto schedules = proof::write_all(c.pure->write, proof::make_plan(w));
-  w.count = requested.count ? *requested.count : usual_count(w, schedules);
+call_trace trace_call(const show_options& options) {
+  const choice c = find(options.name);
+  proof::case_options w = call_of(options, c);
+  const auto schedules = proof::write_all(c.pure->write, proof::make_abstract_call(w));
+  w.count = options.count ? *options.count : default_count(w, schedules);
   if (w.count > (std::size_t{1} << 40)) throw called_wrongly{"--count is too large to be shown"};
-  picture p;
+  call_trace p;
   p.algorithm = c.pure;
   p.count = w.count;
-  p.call = proof::make_plan(w);
+  p.call = proof::make_abstract_call(w);
   std::size_t elements = 0;  // results are compared only if that is quick
   for (int r = 0; r < w.ranks; ++r) elements += p.call.input_size(r) + p.call.output_size(r);
   p.result = proof::run_abstract(p.call, schedules, {.symbols = elements < 4'000'000, .record = true});
@@ -141,8 +141,8 @@ picture look_at(const show_options& requested) {
   return p;
 }
 
-int show(const show_options& requested) {
-  const picture p = look_at(requested);
+int show(const show_options& options) {
+  const call_trace p = trace_call(options);
   if (!p.result.ok()) {
     const proof::fault& f = p.result.faults.front();
     fmt::print(stderr, "tutti show: {} fails the proof: {}{}{}: {}\n", p.algorithm->name, p.call.text(),
@@ -150,17 +150,17 @@ int show(const show_options& requested) {
                f.round < 0 ? "" : fmt::format(", round {}", f.round), f.what);
     return 1;
   }
-  const view how{requested.rank.value_or(-1), requested.everything};
-  if (requested.as_json) fmt::print("{}", as_json(p, how));
-  if (requested.svg == "-") {
+  const view how{options.rank.value_or(-1), options.everything};
+  if (options.as_json) fmt::print("{}", as_json(p, how));
+  if (options.svg == "-") {
     fmt::print("{}", as_svg(p, how));
-  } else if (!requested.svg.empty()) {
-    if (const std::string problem = write_regular_file(requested.svg, as_svg(p, how)); !problem.empty()) {
+  } else if (!options.svg.empty()) {
+    if (const std::string problem = write_regular_file(options.svg, as_svg(p, how)); !problem.empty()) {
       fmt::print(stderr, "tutti show: {}\n", problem);
       return 1;
     }
   }
-  if (!requested.as_json && requested.svg.empty()) fmt::print("{}", as_text(p, how));
+  if (!options.as_json && options.svg.empty()) fmt::print("{}", as_text(p, how));
   return 0;
 }
 
@@ -169,30 +169,30 @@ int show(const show_options& requested) {
 void add_show(CLI::App& app, int& status) {
   auto* command =
       app.add_subcommand("show", "An algorithm for one call: its messages, as text, JSON or a drawing");
-  auto requested = std::make_shared<show_options>();
+  auto options = std::make_shared<show_options>();
   command
-      ->add_option("name", requested->name,
+      ->add_option("name", options->name,
                    "allreduce/ring, or with parameters: allreduce/dual_root:segment=64")
       ->required();
-  command->add_option("--ranks", requested->ranks, "How many")->capture_default_str();
+  command->add_option("--ranks", options->ranks, "How many")->capture_default_str();
   command
-      ->add_option("--count", requested->count,
+      ->add_option("--count", options->count,
                    "Number of 8-byte elements of the vector or of a block, such as 1000 or 64K; default: one "
                    "that divides evenly")
       ->transform(as_size());
-  command->add_option("--root", requested->root, "Root of a rooted collective")->capture_default_str();
-  command->add_flag("--in-place", requested->in_place, "The call is in place");
-  command->add_flag("--ordered", requested->ordered, "The operator does not commute");
-  command->add_flag("--uneven", requested->uneven,
+  command->add_option("--root", options->root, "Root of a rooted collective")->capture_default_str();
+  command->add_flag("--in-place", options->in_place, "The call is in place");
+  command->add_flag("--ordered", options->ordered, "The operator does not commute");
+  command->add_flag("--uneven", options->uneven,
                     "Vector forms: blocks of different lengths, gaps between them");
-  command->add_option("--first", requested->first, "Between two groups: ranks of the first; default: half");
-  command->add_option("--graph", requested->graph, "Neighbours")
+  command->add_option("--first", options->first, "Between two groups: ranks of the first; default: half");
+  command->add_option("--graph", options->graph, "Neighbours")
       ->check(CLI::IsMember({"ring", "star", "random"}))
       ->capture_default_str();
-  command->add_option("--rank", requested->rank, "Only what this rank does, round by round");
-  command->add_flag("--all", requested->everything, "Abbreviate nothing");
-  command->add_flag("--json", requested->as_json, "One object: ranks[].rounds[][] of steps");
-  command->add_option("--svg", requested->svg, "Draw it to this file; - is standard output");
+  command->add_option("--rank", options->rank, "Only what this rank does, round by round");
+  command->add_flag("--all", options->everything, "Abbreviate nothing");
+  command->add_flag("--json", options->as_json, "One object: ranks[].rounds[][] of steps");
+  command->add_option("--svg", options->svg, "Draw it to this file; - is standard output");
   command->footer(
       "Text and drawing show the steps of the one-port model: a message takes one step, and a rank sends\n"
       "one and receives one message at a time. Algorithms that serve only calls in place, or only calls\n"
@@ -209,7 +209,7 @@ void add_show(CLI::App& app, int& status) {
       "  tutti show allreduce/dual_root:segment=64 --count 64 --rank 2\n"
       "  tutti show scan/recursive_doubling --svg scan.svg\n"
       "  tutti show alltoall/bruck --json | jq '.ranks[0].rounds'\n");
-  command->callback([requested, &status] { status = show(*requested); });
+  command->callback([options, &status] { status = show(*options); });
 }
 
 }  // namespace tutti::tool

@@ -30,9 +30,9 @@ struct local_work {
   std::int64_t time = 0;
 };
 
-struct picture {
+struct call_trace {
   const pure_algorithm* algorithm = nullptr;
-  proof::plan call;
+  proof::abstract_call call;
   std::size_t count = 0;  ///< as the user gave it
   proof::outcome result;
   std::vector<message> messages;   ///< by time, then by sender
@@ -45,10 +45,10 @@ struct claim {
   proof::claimed here;
   double measured = 0;
 };
-std::vector<claim> claims_of(const picture& p);
+std::vector<claim> claims_of(const call_trace& p);
 
 /// Matches sends with receives.
-void collect_messages(picture& p);
+void collect_messages(call_trace& p);
 
 /// "output[4..8)"
 std::string text_of(const proof::traced_place& p);
@@ -64,8 +64,8 @@ struct view {
   int rank = -1;  ///< shows only this rank; -1: all
   bool everything = false;
 };
-std::string as_text(const picture& p, const view& how);
-std::string as_json(const picture& p, const view& how);
-std::string as_svg(const picture& p, const view& how);
+std::string as_text(const call_trace& p, const view& how);
+std::string as_json(const call_trace& p, const view& how);
+std::string as_svg(const call_trace& p, const view& how);
 
 }  // namespace tutti::tool

@@ -22,8 +22,8 @@ json place(const traced_place& p) {
   return {{"buffer", name_of_buffer(p.where)}, {"offset", p.first}, {"count", p.count}};
 }
 
-// Whole numbers without a decimal point.
-json whole(double x) {
+// Integral values become integers, which have no decimal point.
+json json_number(double x) {
   if (std::isfinite(x) && std::abs(x) < 1e15 && x == std::floor(x)) return static_cast<std::int64_t>(x);
   return x;
 }
@@ -74,18 +74,18 @@ json local(const traced_step& s) {
 // Whether one step writes what the other reads or writes. In an in-place call, input and output are
 // the same memory.
 bool depend(const traced_step& a, const traced_step& b, bool aliased) {
-  const auto meet = [&](const traced_place& x, const traced_place& y) {
+  const auto overlap = [&](const traced_place& x, const traced_place& y) {
     const auto memory = [&](buffer w) { return aliased && w == buffer::input ? buffer::output : w; };
     return memory(x.where) == memory(y.where) && x.first < y.first + y.count && y.first < x.first + x.count;
   };
-  const auto hits = [&](const traced_step& writer, const traced_step& other) {
-    return meet(writer.target, other.source) || meet(writer.target, other.other) ||
-           meet(writer.target, other.target);
+  const auto conflicts = [&](const traced_step& writer, const traced_step& other) {
+    return overlap(writer.target, other.source) || overlap(writer.target, other.other) ||
+           overlap(writer.target, other.target);
   };
-  return a.kind == step_kind::reserve || b.kind == step_kind::reserve || hits(a, b) || hits(b, a);
+  return a.kind == step_kind::reserve || b.kind == step_kind::reserve || conflicts(a, b) || conflicts(b, a);
 }
 
-json rounds_of(const picture& p, int rank) {
+json rounds_of(const call_trace& p, int rank) {
   json rounds = json::array();
   for (const traced_round& r : p.result.recorded[static_cast<std::size_t>(rank)]) {
     const auto locals =
@@ -109,7 +109,7 @@ json rounds_of(const picture& p, int rank) {
 
 }  // namespace
 
-std::string as_json(const picture& p, const view& how) {
+std::string as_json(const call_trace& p, const view& how) {
   json all;
   all["name"] = p.algorithm->name;
   all["size"] = p.call.ranks;
@@ -124,8 +124,8 @@ std::string as_json(const picture& p, const view& how) {
     all["parameters"][std::string(name_of(k.which))] =
         p.call.parameter_values[static_cast<std::size_t>(k.which)];
   for (const claim& c : claims_of(p)) {
-    all["claims"][std::string(c.name)] = whole(c.here.value);
-    all["measured"][std::string(c.name)] = whole(c.measured);
+    all["claims"][std::string(c.name)] = json_number(c.here.value);
+    all["measured"][std::string(c.name)] = json_number(c.measured);
   }
   all["ranks"] = json::array();
   for (int r = 0; r < p.call.ranks; ++r)

@@ -21,8 +21,8 @@ using proof::traced_step;
 
 constexpr std::int64_t max_steps = 64;  // unless the user wants all
 constexpr int margin = 64, header = 104, footer = 78, mark_height = 16;
-constexpr int max_told = 12;  // of local steps of one kind
-constexpr double letter = 5.5;  // width of a character of a label
+constexpr int max_listed = 12;      // of local steps of one kind
+constexpr double char_width = 5.5;  // width of a character of a label
 
 constexpr const char* style = R"(<style>
   .paper { fill: #ffffff } .band { fill: #f4f6f8 } .lane { stroke: #c3c9d0; stroke-width: 1.5 }
@@ -35,7 +35,7 @@ constexpr const char* style = R"(<style>
   .reduced { stroke: #bc4c00; stroke-width: 1.6; fill: none } .reduced-end { fill: #bc4c00 }
   .signal { stroke-dasharray: 4 3 } .mark { fill: #ffffff; stroke-width: 1.4 }
   .copies { stroke: #0969da } .reduces { stroke: #bc4c00 } .counts { stroke: #57606a }
-  .others { opacity: 0.16 }
+  .faded { opacity: 0.16 }
   @media (prefers-color-scheme: dark) {
     .paper { fill: #0d1117 } .band { fill: #161b22 } .lane { stroke: #484f58 }
     text { fill: #e6edf3 } .step { fill: #9ea7b0 } .place { fill: #c3cad2 }
@@ -58,7 +58,7 @@ std::string brief(const traced_place& p) {
 
 class drawing {
  public:
-  drawing(const picture& p, const view& how) : p_(p), how_(how) {
+  drawing(const call_trace& p, const view& how) : p_(p), how_(how) {
     // Wide enough for the longest label, within a limit.
     std::size_t longest = 0;
     for (const message& m : p.messages) {
@@ -66,13 +66,14 @@ class drawing {
       if (m.received != nullptr) longest = std::max(longest, brief(m.received->target).size());
     }
     for (const local_work& l : p.locals) longest = std::max(longest, brief(l.what->target).size() + 3);
-    const double most = p.call.ranks <= 16 ? 104 : p.call.ranks <= 32 ? 84 : 28;
-    lane_ = std::clamp(static_cast<double>(longest) * letter + 14, p.call.ranks <= 16 ? 60.0 : 28.0, most);
+    const double max_lane = p.call.ranks <= 16 ? 104 : p.call.ranks <= 32 ? 84 : 28;
+    const double min_lane = p.call.ranks <= 16 ? 60 : 28;
+    lane_ = std::clamp(static_cast<double>(longest) * char_width + 14, min_lane, max_lane);
     for (const local_work& l : p.locals) {
       work& w = marks_[l.time][{l.rank, kind_of(*l.what)}];
       if (w.count == 0) w.label = brief(l.what->target);
-      if (w.count < max_told) w.text += (w.count == 0 ? "" : "; ") + text_of_local(*l.what);
-      if (w.count == max_told) w.text += "; ...";
+      if (w.count < max_listed) w.text += (w.count == 0 ? "" : "; ") + text_of_local(*l.what);
+      if (w.count == max_listed) w.text += "; ...";
       ++w.count;
     }
     for (const auto& [time, of_ranks] : marks_) {
@@ -134,8 +135,10 @@ class drawing {
   }
 
   double x(int rank) const { return margin + lane_ * (rank + 0.2); }
-  bool fits(std::string_view label) const { return static_cast<double>(label.size()) * letter <= lane_ - 6; }
-  std::string_view faint(bool of_others) const { return of_others ? " others" : ""; }
+  bool fits(std::string_view label) const {
+    return static_cast<double>(label.size()) * char_width <= lane_ - 6;
+  }
+  std::string_view faded(bool unrelated) const { return unrelated ? " faded" : ""; }
 
   void label(double at, double y, const std::string& text) {
     if (fits(text))
@@ -157,11 +160,12 @@ class drawing {
 
   void arrow(const message& m, double top, double bottom) {
     const double from = top + 15, to = bottom - 15;
-    const bool reduced = m.is_reduced(), others = how_.rank >= 0 && m.from != how_.rank && m.to != how_.rank;
+    const bool reduced = m.is_reduced(),
+               unrelated = how_.rank >= 0 && m.from != how_.rank && m.to != how_.rank;
     const bool signal = m.sent->kind == step_kind::signal;
     const std::string text = signal ? "signal" : text_of(m.sent->source) + " to " + arrival_of(m);
-    body_ += fmt::format("<g class=\"message{}\"><title>step {}, {} to {}: {}</title>", faint(others), m.time,
-                         m.from, m.to, escaped(text));
+    body_ += fmt::format("<g class=\"message{}\"><title>step {}, {} to {}: {}</title>", faded(unrelated),
+                         m.time, m.from, m.to, escaped(text));
     const double x1 = x(m.from), x2 = x(m.to);
     // The arrow of a message that is reduced ends at the circle around its receiver.
     double end_x = x2, end_y = to;
@@ -195,7 +199,7 @@ class drawing {
       const auto [rank, kind] = key;
       const double at = y + mark_height * (rows[rank]++ + 0.5);
       body_ += fmt::format("<g class=\"local{}\"><title>rank {}: {}</title>",
-                           faint(how_.rank >= 0 && rank != how_.rank), rank, escaped(w.text));
+                           faded(how_.rank >= 0 && rank != how_.rank), rank, escaped(w.text));
       body_ += kind == mark::reduces ? plus(x(rank), at, 5.5) : square(x(rank), at, kind);
       label(x(rank) + 9, at + 3, w.count == 1 ? w.label : fmt::format("{} times", w.count));
       body_ += "</g>\n";
@@ -256,7 +260,7 @@ class drawing {
     return all;
   }
 
-  const picture& p_;
+  const call_trace& p_;
   const view how_;
   double lane_ = 0;
   std::int64_t last_ = 0;
@@ -268,6 +272,6 @@ class drawing {
 
 }  // namespace
 
-std::string as_svg(const picture& p, const view& how) { return drawing(p, how).draw(); }
+std::string as_svg(const call_trace& p, const view& how) { return drawing(p, how).draw(); }
 
 }  // namespace tutti::tool

@@ -15,7 +15,7 @@ namespace {
 using proof::traced_round;
 using proof::traced_step;
 
-constexpr std::size_t max_lines = 16;  // of a step
+constexpr std::size_t max_lines = 16;   // of a step
 constexpr std::size_t max_groups = 20;  // steps or rounds
 
 struct group {
@@ -50,7 +50,7 @@ std::string folded(const std::vector<group>& all, bool everything, std::string_v
   return any ? text + "\nAbbreviated: --all shows everything, --rank R shows what one rank does.\n" : text;
 }
 
-std::string steps_of_all(const picture& p, bool everything) {
+std::string steps_of_all(const call_trace& p, bool everything) {
   const std::size_t digits = std::to_string(p.call.ranks - 1).size();
   std::size_t widest = 0;
   const auto sent = [](const message& m) {
@@ -99,7 +99,7 @@ std::string transfer_text(const traced_step& s) {
   }
 }
 
-std::string rounds_of(const picture& p, int rank, bool everything) {
+std::string rounds_of(const call_trace& p, int rank, bool everything) {
   std::vector<group> groups;
   const auto& rounds = p.result.recorded[static_cast<std::size_t>(rank)];
   for (std::size_t i = 0; i < rounds.size(); ++i) {
@@ -114,7 +114,7 @@ std::string rounds_of(const picture& p, int rank, bool everything) {
   return folded(groups, everything, "rounds");
 }
 
-std::string summary(const picture& p) {
+std::string summary(const call_trace& p) {
   const pure_algorithm& a = *p.algorithm;
   std::string text = fmt::format("{}\n\n{}\n", a.name, wrapped(a.idea, 2));
   const auto line = [&](std::string_view what, std::string_view value) {
@@ -147,7 +147,7 @@ std::string summary(const picture& p) {
 
 }  // namespace
 
-std::string as_text(const picture& p, const view& how) {
+std::string as_text(const call_trace& p, const view& how) {
   std::string text = summary(p);
   if (how.rank >= 0)
     return text + fmt::format("\nrank {}\n", how.rank) + rounds_of(p, how.rank, how.everything);

@@ -17,34 +17,34 @@
 namespace tutti::tool {
 namespace {
 
-class closest {
+class nearest_name {
  public:
-  explicit closest(std::string_view typed) : typed_(typed) {}
+  explicit nearest_name(std::string_view typed) : typed_(typed) {}
   void consider(std::string_view name) {
     const std::size_t d = edit_distance(typed_, name);
-    if (!best_.empty() && d >= least_) return;
-    least_ = d;
+    if (!best_.empty() && d >= best_distance_) return;
+    best_distance_ = d;
     best_ = name;
   }
   std::string suggestion() const {
-    return !best_.empty() && is_near(least_, typed_.size()) ? "did you mean \"" + best_ + "\"?"
-                                                            : "tutti list shows all names";
+    return !best_.empty() && is_near(best_distance_, typed_.size()) ? "did you mean \"" + best_ + "\"?"
+                                                                    : "tutti list shows all names";
   }
 
  private:
   std::string_view typed_;
   std::string best_;
-  std::size_t least_ = 0;
+  std::size_t best_distance_ = 0;
 };
 
-void consider_collectives(closest& n) {
+void consider_collectives(nearest_name& n) {
   for (const std::string_view name : collective_names) n.consider(name);
 }
-void consider_algorithms(closest& n, std::string_view typed) {
-  const bool whole = typed.find('/') != typed.npos;
+void consider_algorithms(nearest_name& n, std::string_view typed) {
+  const bool qualified = typed.find('/') != typed.npos;
   const auto consider = [&](const catalogue_entry& e) {
     n.consider(e.name);
-    if (!whole) n.consider(e.short_name());
+    if (!qualified) n.consider(e.short_name());
   };
   for (const pure_algorithm* a : catalogue()) consider(*a);
   for (const composed_algorithm* c : composition_catalogue()) consider(*c);
@@ -53,37 +53,37 @@ void consider_algorithms(closest& n, std::string_view typed) {
 }  // namespace
 
 std::string suggest_collective(std::string_view typed) {
-  closest n(typed);
+  nearest_name n(typed);
   consider_collectives(n);
   return n.suggestion();
 }
 
 std::string suggest_algorithm(std::string_view typed) {
-  closest n(typed);
+  nearest_name n(typed);
   consider_algorithms(n, typed);
   return n.suggestion();
 }
 
 std::string suggest_any(std::string_view typed) {
-  closest n(typed);
+  nearest_name n(typed);
   consider_collectives(n);
   consider_algorithms(n, typed);
   return n.suggestion();
 }
 
 std::size_t columns_of_output() {
-  constexpr std::size_t least = 40;
+  constexpr std::size_t min_columns = 40;
   if (const char* text = std::getenv("COLUMNS")) {
     const std::string_view view(text);
     std::size_t columns = 0;
     const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), columns);
     if (error == std::errc{} && end == view.data() + view.size() && columns > 0)
-      return std::max(columns, least);
+      return std::max(columns, min_columns);
   }
   winsize size{};
   if (isatty(STDOUT_FILENO) == 0) return 0;
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0
-             ? std::max<std::size_t>(size.ws_col, least)
+             ? std::max<std::size_t>(size.ws_col, min_columns)
              : 80;
 }
 
@@ -99,15 +99,15 @@ std::string setting_of(const catalogue_entry& e, override_kind kind) {
 }  // namespace
 
 std::string setting_for(const pure_algorithm& a) {
-  return setting_of(
-      a, demands(a.needs, restriction::inter) ? override_kind::inter_algorithm : override_kind::algorithm);
+  return setting_of(a, has_restriction(a.restrictions, restriction::inter) ? override_kind::inter_algorithm
+                                                                           : override_kind::algorithm);
 }
 std::string setting_for(const composed_algorithm& c) { return setting_of(c, override_kind::composition); }
 
 std::string restrictions_of(const catalogue_entry& a, std::string_view none) {
   std::string all;
   for (const restriction_name& one : restriction_names)
-    if (demands(a.needs, one.which)) all += (all.empty() ? "" : ", ") + std::string(one.name);
+    if (has_restriction(a.restrictions, one.which)) all += (all.empty() ? "" : ", ") + std::string(one.name);
   return all.empty() ? std::string(none) : all;
 }
 
@@ -142,9 +142,9 @@ CLI::Validator as_size() {
 }
 
 std::string wrapped(std::string_view text, std::size_t indent) {
-  constexpr std::size_t most = 96;
+  constexpr std::size_t max_columns = 96;
   const std::size_t columns = columns_of_output();
-  return wrapped(text, indent, columns == 0 ? most : std::min(columns, most));
+  return wrapped(text, indent, columns == 0 ? max_columns : std::min(columns, max_columns));
 }
 
 std::string escaped(std::string_view text) {

@@ -18,8 +18,8 @@ namespace {
 
 constexpr double row = 26, line = 14, left = 16, region_width = 330, split_width = 96, label_width = 92,
                  gap = 22, leaf_height = 20;
-constexpr double letter = 6.3;  // width of a character of a label
-constexpr std::size_t region_letters = 48;
+constexpr double char_width = 6.3;  // width of a character of a label
+constexpr std::size_t region_chars = 48;
 
 constexpr const char* style = R"(<style>
   .paper { fill: #ffffff } .band { fill: #f4f6f8 }
@@ -48,7 +48,7 @@ std::string short_number(std::uint64_t n) {
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
-  const std::string all = wrapped(text, 0, region_letters);
+  const std::string all = wrapped(text, 0, region_chars);
   for (std::size_t at = 0; at < all.size();) {
     const std::size_t end = all.find('\n', at);
     lines.push_back(all.substr(at, end - at));
@@ -69,9 +69,8 @@ class tree_drawing {
     std::string all = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
         "height=\"{1:.0f}\" role=\"img\" aria-labelledby=\"title desc\">\n<title id=\"title\">{2}</title>\n"
-        "<desc id=\"desc\">Decision trees: of the regions of a collective the first that fits a call is "
-        "taken."
-        "</desc>\n",
+        "<desc id=\"desc\">Decision trees: the first region of a collective that matches a call "
+        "applies.</desc>\n",
         width, height, escaped(title_));
     all += style;
     all += fmt::format("<rect class=\"paper\" width=\"{:.0f}\" height=\"{:.0f}\"/>\n", width, height);
@@ -178,7 +177,7 @@ class tree_drawing {
 
   void draw_leaf(const leaf& l, collective what, double at, double middle) {
     const std::string words = words_for(l);
-    const double width = static_cast<double>(words.size()) * letter + 16;
+    const double width = static_cast<double>(words.size()) * char_width + 16;
     const catalogue_entry* const entry = l.named();
     body_ += fmt::format(
         "<g><title>{}: {}{}</title><rect class=\"leaf {}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" "
@@ -204,7 +203,7 @@ class tree_drawing {
     body_ += fmt::format("<text{} x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
                          style_class.empty() ? "" : fmt::format(" class=\"{}\"", style_class), x, y,
                          escaped(words));
-    widest_ = std::max(widest_, x + static_cast<double>(words.size()) * letter);
+    widest_ = std::max(widest_, x + static_cast<double>(words.size()) * char_width);
   }
 
   const document& d_;

@@ -61,7 +61,7 @@ void append(std::string& text, std::string_view more) {
 
 bool is_engine(std::string_view name) noexcept { return find_engine(name) != nullptr; }
 
-std::string usual_engine() { return std::string(pick_engine("", {}).name); }
+std::string default_engine() { return std::string(pick_engine("", {}).name); }
 
 std::optional<std::string> text_of_file(const std::string& name) {
   auto [text, problem] = read_tree_text(name);
@@ -99,7 +99,7 @@ std::string words_for(const literals& some, std::span<const declared_condition> 
 }
 
 std::string words_for(quantity q, const value_range& r, collective what) {
-  const bool one = r.least == r.most && r.least == 1;
+  const bool one = r.min == r.max && r.min == 1;
   std::string_view noun = name_of(q);
   switch (q) {
     case quantity::bytes:
@@ -121,11 +121,11 @@ std::string words_for(quantity q, const value_range& r, collective what) {
       noun = one ? "node" : "nodes";
       break;
   }
-  if (r.least == r.most) return fmt::format("{} {}", r.least, noun);
-  if (r.most == tree_step::open) return fmt::format("{} {} or more", r.least, noun);
-  if (r.least <= all_values(what)[static_cast<std::size_t>(q)].least)
-    return fmt::format("at most {} {}", r.most, noun);
-  return fmt::format("{} to {} {}", r.least, r.most, noun);
+  if (r.min == r.max) return fmt::format("{} {}", r.min, noun);
+  if (r.max == tree_step::open) return fmt::format("{} {} or more", r.min, noun);
+  if (r.min <= all_values(what)[static_cast<std::size_t>(q)].min)
+    return fmt::format("at most {} {}", r.max, noun);
+  return fmt::format("{} to {} {}", r.min, r.max, noun);
 }
 
 std::string words_for(const value_ranges& within, collective what) {

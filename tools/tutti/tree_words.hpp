@@ -15,7 +15,7 @@ namespace tutti::tool {
 bool is_engine(std::string_view name) noexcept;
 /// The engine whose trees are used if no engine is named: the engine of a small job in this
 /// process.
-std::string usual_engine();
+std::string default_engine();
 
 /// Returns the text of a file; empty if it cannot be read.
 std::optional<std::string> text_of_file(const std::string& name);

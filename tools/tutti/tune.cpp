@@ -38,7 +38,7 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-struct tune_wishes {
+struct tune_options {
   std::string engine, budget, output, onto;
   int ranks = 0;
   double gain = 5;
@@ -75,7 +75,7 @@ std::vector<int> numbers_of_ranks(int ranks, bool quick) {
 }
 
 // Describes the environment, so that a reader can judge and repeat the measurements.
-std::map<std::string, std::string> fingerprint(const tune_wishes& w, const std::string& mpi,
+std::map<std::string, std::string> fingerprint(const tune_options& w, const std::string& mpi,
                                                const std::vector<int>& ranks) {
   std::map<std::string, std::string> all;
   all["cpu"] = tuning::processor();
@@ -99,7 +99,7 @@ std::map<std::string, std::string> fingerprint(const tune_wishes& w, const std::
   list(" --collectives ", w.collectives);
   list(" --sizes ", w.sizes);
   if (!w.budget.empty()) command += " --budget " + w.budget;
-  if (w.gain != tune_wishes{}.gain) command += fmt::format(" --gain {}", w.gain);
+  if (w.gain != tune_options{}.gain) command += fmt::format(" --gain {}", w.gain);
   if (!w.onto.empty()) command += " --onto " + std::filesystem::path(w.onto).filename().string();
   all["command"] = command;
   return all;
@@ -114,8 +114,8 @@ std::string one_line(const std::string& text) {
 }
 
 // Trees that are based on others were measured by several commands, possibly over several MPIs.
-std::map<std::string, std::string> with_former(std::map<std::string, std::string> now,
-                                               const std::map<std::string, std::string>& former) {
+std::map<std::string, std::string> merged_machine(std::map<std::string, std::string> now,
+                                                  const std::map<std::string, std::string>& former) {
   for (const auto& [key, value] : former) {
     std::string& here = now[key];
     if (here.empty())
@@ -136,7 +136,7 @@ std::string text_of_file(const std::string& name) {
 
 // Returns the output file: DIR/ENGINE.json if the user names a folder. Throws before any
 // measurement if it is unusable.
-std::filesystem::path place_of(const tune_wishes& w) {
+std::filesystem::path output_path(const tune_options& w) {
   std::filesystem::path path = w.output;
   std::error_code fault;
   if (std::filesystem::is_directory(path, fault)) path /= w.engine + ".json";
@@ -150,7 +150,7 @@ std::filesystem::path place_of(const tune_wishes& w) {
 }
 
 // Writes the whole file or nothing, even if a signal interrupts.
-void write_whole(const std::filesystem::path& path, const std::string& text) {
+void write_atomically(const std::filesystem::path& path, const std::string& text) {
   sigset_t interrupts, before;
   sigemptyset(&interrupts);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&interrupts, signal);
@@ -168,7 +168,7 @@ void write_whole(const std::filesystem::path& path, const std::string& text) {
   if (!good) throw called_wrongly{path.string() + " cannot be written"};
 }
 
-tuning::campaign_options campaign_of(const tune_wishes& w, double seconds) {
+tuning::campaign_options campaign_of(const tune_options& w, double seconds) {
   tuning::campaign_options c;
   for (std::size_t i = 0; i < collective_names.size(); ++i)
     if (w.collectives.empty() ||
@@ -187,7 +187,7 @@ tuning::campaign_options campaign_of(const tune_wishes& w, double seconds) {
   return c;
 }
 
-void check_wishes(tune_wishes& w) {
+void validate_options(tune_options& w) {
   for (const std::string& name : w.collectives)
     if (std::find(collective_names.begin(), collective_names.end(), name) == collective_names.end())
       throw called_wrongly{"there is no collective " + tutti::quoted(name) + "; " +
@@ -218,7 +218,7 @@ void check_wishes(tune_wishes& w) {
 
 // Measurements over one MPI are not valid for another. Declares and returns the condition that
 // distinguishes them.
-literals only_for(const engine_entry& engine, const std::string& module, document& trees) {
+literals mpi_condition(const engine_entry& engine, const std::string& module, document& trees) {
   const std::string name = module == "openmpi" ? "open_mpi" : module;
   literals all;
   for (const engine_condition& c : engine.conditions) {
@@ -233,28 +233,28 @@ literals only_for(const engine_entry& engine, const std::string& module, documen
 
 // Runs a campaign for each number of ranks. The process of rank 0 receives the results in `t`.
 // Returns false if a rank failed.
-bool measure_all(const tune_wishes& w, const document& base, const tuning::rules& rules,
+bool measure_all(const tune_options& w, const document& base, const tuning::rules& rules,
                  const std::vector<int>& numbers, double budget, tuned& t) {
   progress_bar progress;
   const auto start = steady::now();
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const double gone = seconds_since(start);
-    tuning::campaign_options wanted =
-        campaign_of(w, (budget - gone) / static_cast<double>(numbers.size() - i));
-    wanted.keep = rules;
-    wanted.guidelines = numbers[i] == w.ranks;
+    const double elapsed = seconds_since(start);
+    tuning::campaign_options options =
+        campaign_of(w, (budget - elapsed) / static_cast<double>(numbers.size() - i));
+    options.grow_rules = rules;
+    options.guidelines = numbers[i] == w.ranks;
     tuning::campaign_result result;
-    bool here = false;  // whether rank 0 is in this process
-    const tuning::progress said = [&](const std::string& what, double) {
+    bool has_rank_0 = false;  // whether rank 0 is in this process
+    const tuning::progress report = [&](const std::string& what, double) {
       progress.show(fmt::format("{} ranks: {}", numbers[i], what),
                     std::min(1.0, seconds_since(start) / budget));
     };
     const outcome end = tuning::start(*find_engine(w.engine), numbers[i], 0, nullptr, [&](endpoint& ep) {
       tuning::benchmark_fixture where(ep, std::make_shared<const document>(base));
-      tuning::campaign_result mine = tuning::run_campaign(where, base, wanted, said);
+      tuning::campaign_result mine = tuning::run_campaign(where, base, options, report);
       if (ep.rank() == 0) {
         result = std::move(mine);
-        here = true;
+        has_rank_0 = true;
       }
     });
     progress.end();
@@ -263,15 +263,15 @@ bool measure_all(const tune_wishes& w, const document& base, const tuning::rules
                  tutti::without_prefix(end.text));
       return false;
     }
-    if (here) t.campaigns.push_back(std::move(result));
+    if (has_rank_0) t.campaigns.push_back(std::move(result));
   }
   return true;
 }
 
 // Writes the trees to their file or to standard output, and the report to the other stream.
-void tell(const tune_wishes& w, const tuned& t, const std::filesystem::path& place,
-          const std::string& trees) {
-  if (!w.output.empty()) write_whole(place, trees);
+void write_results(const tune_options& w, const tuned& t, const std::filesystem::path& place,
+                   const std::string& trees) {
+  if (!w.output.empty()) write_atomically(place, trees);
   const std::string report = as_text(t);
   if (w.as_json) {
     fmt::print("{}\n", as_json(t, trees));
@@ -283,11 +283,11 @@ void tell(const tune_wishes& w, const tuned& t, const std::filesystem::path& pla
   }
 }
 
-int tune_engine(tune_wishes w) {
-  check_wishes(w);
+int tune_engine(tune_options w) {
+  validate_options(w);
   const double budget = w.budget.empty() ? (w.quick ? 30 : 120) : read_seconds(w.budget);
   if (budget <= 0) throw called_wrongly{"--budget is a time, such as 120s or 2m"};
-  const std::filesystem::path place = w.output.empty() ? "" : place_of(w);
+  const std::filesystem::path place = w.output.empty() ? "" : output_path(w);
   document onto;
   if (!w.onto.empty()) {
     const read_result got = read_tree(text_of_file(w.onto), w.onto);
@@ -301,7 +301,7 @@ int tune_engine(tune_wishes w) {
   tuning::rules rules;
   rules.beat_native = by_module;
   rules.gain = w.gain / 100;
-  if (by_module) rules.always = only_for(engine, module, base);
+  if (by_module) rules.always = mpi_condition(engine, module, base);
 
   const std::vector<int> numbers =
       by_module || w.only ? std::vector<int>{w.ranks} : numbers_of_ranks(w.ranks, w.quick);
@@ -327,8 +327,8 @@ int tune_engine(tune_wishes w) {
   if (by_module)
     for (const module_file& m : find_modules())
       if (m.name == module) mpi = load_module(m).module.library_version();
-  made.machine = with_former(fingerprint(w, one_line(mpi), numbers), onto.machine);
-  tell(w, t, place, write_tree(made));
+  made.machine = merged_machine(fingerprint(w, one_line(mpi), numbers), onto.machine);
+  write_results(w, t, place, write_tree(made));
   return std::all_of(t.campaigns.begin(), t.campaigns.end(), [](auto& c) { return c.wrong == 0; }) ? 0 : 1;
 }
 
@@ -337,9 +337,9 @@ int tune_engine(tune_wishes w) {
 void add_tune(CLI::App& app, int& status) {
   auto* tune = app.add_subcommand(
       "tune", "Measure which algorithms are fastest here, and write trees that choose them");
-  auto w = std::make_shared<tune_wishes>();
+  auto w = std::make_shared<tune_options>();
   tune->add_option("--engine", w->engine,
-                   engine_names("or") + "; default: " + usual_engine() + ", under mpirun mpi");
+                   engine_names("or") + "; default: " + default_engine() + ", under mpirun mpi");
   auto* ranks = tune->add_option("--ranks", w->ranks,
                                  "Number of ranks; engines in one process are also measured with fewer "
                                  "ranks, including numbers that are not powers of two");

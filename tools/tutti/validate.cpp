@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti validate: checks decision trees and reports every error with its place.
+// tutti validate: checks decision trees and reports every error with file, line and JSON pointer.
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,37 +20,38 @@ void add_validate(CLI::App& app, int& status) {
     bool whole = false, as_json = false;
   };
   auto* validate = app.add_subcommand("validate", "Check that decision trees are valid");
-  auto case_options = std::make_shared<validate_options>();
-  validate->add_option("files", case_options->files, "Trees, in the form that TUTTI_TREES reads")->required();
-  validate->add_flag("--whole", case_options->whole, "Require that they decide every call by themselves");
-  validate->add_flag("--json", case_options->as_json, "An array of faults");
+  auto options = std::make_shared<validate_options>();
+  validate->add_option("files", options->files, "Tree files, as TUTTI_TREES names them")->required();
+  validate->add_flag("--whole", options->whole, "Require a choice for every call, without the built-in tree");
+  validate->add_flag("--json", options->as_json, "Print the errors as a JSON array");
   validate->footer(
-      "Status 0: all are valid; 1: one is invalid; 2: one cannot be read.\n"
+      "Exit status 0: all are valid; 1: one is invalid; 2: one cannot be read.\n"
       "Examples:\n  tutti validate mine.json\n  tutti tree --engine threads > all.json; tutti validate "
       "--whole all.json\n");
-  validate->callback([case_options, &status] {
-    nlohmann::ordered_json all = nlohmann::ordered_json::array();
-    for (const std::string& name : case_options->files) {
+  validate->callback([options, &status] {
+    nlohmann::ordered_json errors = nlohmann::ordered_json::array();
+    for (const std::string& name : options->files) {
       const auto [text, problem] = read_tree_text(name);
       if (!problem.empty()) {
         fmt::print(stderr, "tutti validate: {}\n", problem);
         status = 2;
         continue;
       }
-      const read_result got = read_tree(text, name, case_options->whole ? extent::whole : extent::partial);
+      const read_result got = read_tree(text, name, options->whole ? extent::whole : extent::partial);
       if (!got.good() && status == 0) status = 1;
       for (const fault& f : got.faults) {
-        all.push_back({{"file", f.file},
-                       {"line", f.line},
-                       {"pointer", f.pointer},
-                       {"reason", f.reason},
-                       {"suggestion", f.suggestion}});
-        if (!case_options->as_json) fmt::print("{}\n", f.text());
+        errors.push_back({{"file", f.file},
+                          {"line", f.line},
+                          {"pointer", f.pointer},
+                          {"reason", f.reason},
+                          {"suggestion", f.suggestion}});
+        if (!options->as_json) fmt::print("{}\n", f.text());
       }
-      if (got.good() && !case_options->as_json) fmt::print("{}: good\n", name);
+      if (got.good() && !options->as_json) fmt::print("{}: valid\n", name);
     }
-    if (case_options->as_json)
-      fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    // A file name may contain invalid UTF-8, so dump() replaces such bytes.
+    if (options->as_json)
+      fmt::print("{}\n", errors.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   });
 }
 

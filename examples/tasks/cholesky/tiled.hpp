@@ -170,7 +170,7 @@ inline void factorise(matrix& a, int tiles) {
 /// Returns the scaled residual |A - L L^T| / (|A| n eps), in the Frobenius norm.
 inline double residual(matrix& l, int tiles) {
   const int length = side(l[{0, 0}]), order = tiles * length;
-  double off = 0, whole = 0;
+  double off = 0, norm = 0;
   std::vector<double> a(static_cast<std::size_t>(length) * length);
   // The kernels do not write above the diagonal of a diagonal tile, so those elements must be
   // cleared.
@@ -181,11 +181,11 @@ inline double residual(matrix& l, int tiles) {
   for_each_place(tiles, [&](place at) {
     fill(a, at, order);
     const double twice = at.row == at.column ? 1 : 2;
-    for (double x : a) whole += twice * x * x;
+    for (double x : a) norm += twice * x * x;
     for (int k = 0; k <= at.column; ++k) gemm(a, low[{at.row, k}], low[{at.column, k}]);
     for (double x : a) off += twice * x * x;
   });
-  return std::sqrt(off / whole) / (order * 0x1p-53);
+  return std::sqrt(off / norm) / (order * 0x1p-53);
 }
 
 }  // namespace cholesky

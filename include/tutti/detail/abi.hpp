@@ -151,8 +151,8 @@ void release(communicator_impl&) noexcept;
 int rank_of(const communicator_impl&) noexcept;
 int size_of(const communicator_impl&) noexcept;
 
-/// Throws usage_error{operation, rank, parameter, problem, remedy}. It is out of line to
-/// keep call sites small.
+/// Throws usage_error{operation, rank, parameter, problem, remedy}. It is out of line to keep call
+/// sites small.
 [[noreturn]] void refuse(const communicator_impl&, const char* operation, const char* parameter,
                          std::string_view problem, const char* remedy);
 

@@ -28,11 +28,11 @@ TUTTI_API_BEGIN
 namespace tutti::detail {
 
 /// Throws mismatch_error: the message does not contain an object of this type.
-[[noreturn]] void refuse_short(caller, parameter, std::size_t needed, std::size_t left);
-[[noreturn]] void refuse_long(caller, parameter, std::size_t left);
+[[noreturn]] void refuse_short(caller, parameter, std::size_t needed, std::size_t remaining);
+[[noreturn]] void refuse_long(caller, parameter, std::size_t remaining);
 
 /// The maximal nesting of objects, which the stack of a fiber limits.
-inline constexpr int deepest_object = 128;
+inline constexpr int max_object_depth = 128;
 
 /// Counts the bytes of an object, or writes them.
 class writer {
@@ -53,13 +53,13 @@ class writer {
     if constexpr (!std::is_void_v<first_unserializable_of>)
       needs_serialize<first_unserializable_of>{};
     else
-      (put(objects), ...);
+      (write(objects), ...);
     return *this;
   }
 
   template <class T>
-  void whole(const T& object) {
-    put(object);
+  void write_message(const T& object) {
+    write(object);
     if (size_ == 0) pad(1);
     if (to_ != nullptr && size_ != limit_) refuse_changed();
   }
@@ -67,33 +67,33 @@ class writer {
 
  private:
   template <class T>
-  void put(const T& x) {
+  void write(const T& x) {
     constexpr kind what = kind_of_object<writer, T>();
     if constexpr (what == kind::none)
       needs_serialize<T>{};
     else if constexpr (what == kind::hook)
-      put_hook(const_cast<T&>(x));
+      write_hook(const_cast<T&>(x));
     else if constexpr (what == kind::boolean)
-      put_flag(x);
+      write_flag(x);
     else if constexpr (what == kind::plain)
-      put_bytes(address_of(x), sizeof x);
+      write_bytes(address_of(x), sizeof x);
     else if constexpr (what == kind::array)
-      for (const auto& one : x) put(one);
+      for (const auto& one : x) write(one);
     else if constexpr (what == kind::tuple)
-      put_tuple(x, std::make_index_sequence<std::tuple_size_v<T>>());
+      write_tuple(x, std::make_index_sequence<std::tuple_size_v<T>>());
     else if constexpr (what == kind::optional)
-      put_optional(x.has_value(), x);
+      write_optional(x.has_value(), x);
     else if constexpr (what == kind::pointer)
-      put_optional(x.get() != nullptr, x);
+      write_optional(x.get() != nullptr, x);
     else if constexpr (what == kind::variant)
-      put_variant(x, std::make_index_sequence<alternatives_of<T>::count>());
+      write_variant(x, std::make_index_sequence<alternatives_of<T>::count>());
     else
-      put_range<what>(x);
+      write_range<what>(x);
   }
 
   template <class T>
-  void put_hook(T& x) {
-    if (++depth_ > deepest_object) refuse_depth();
+  void write_hook(T& x) {
+    if (++depth_ > max_object_depth) refuse_depth();
     if constexpr (has_member_hook<writer, T>)
       x.serialize(*this);
     else
@@ -101,46 +101,46 @@ class writer {
     --depth_;
   }
   template <class T, std::size_t... I>
-  void put_tuple(const T& x, std::index_sequence<I...>) {
+  void write_tuple(const T& x, std::index_sequence<I...>) {
     using std::get;
-    (put(get<I>(x)), ...);
+    (write(get<I>(x)), ...);
   }
   template <class T>
-  void put_optional(bool there, const T& x) {
-    put_flag(there);
-    if (there) put(*x);
+  void write_optional(bool has_value, const T& x) {
+    write_flag(has_value);
+    if (has_value) write(*x);
   }
   template <class T, std::size_t... I>
-  void put_variant(const T& x, std::index_sequence<I...>) {
+  void write_variant(const T& x, std::index_sequence<I...>) {
     if (x.valueless_by_exception()) refuse_valueless();
     const auto which = static_cast<std::uint32_t>(x.index());
-    put_bytes(&which, sizeof which);
-    ((I == which ? put(*get_if<I>(address_of(x))) : void()), ...);
+    write_bytes(&which, sizeof which);
+    ((I == which ? write(*get_if<I>(address_of(x))) : void()), ...);
   }
   template <kind What, class C>
-  void put_range(const C& c) {
+  void write_range(const C& c) {
     using element = typename C::value_type;
     const std::uint64_t n = c.size();
-    put_bytes(&n, sizeof n);
-    if constexpr (in_one_piece<writer, C>) {
-      put_bytes(c.data(), n * sizeof(element));
+    write_bytes(&n, sizeof n);
+    if constexpr (is_contiguous_plain<writer, C>) {
+      write_bytes(c.data(), n * sizeof(element));
     } else {
       const std::size_t before = size_;
       for (const auto& one : c) {
         if constexpr (What == kind::map)
-          put(one.first), put(one.second);
+          write(one.first), write(one.second);
         else
-          put(static_cast<const element&>(one));
+          write(static_cast<const element&>(one));
       }
       if (size_ - before < n) pad(n - (size_ - before));
     }
   }
 
-  void put_flag(bool flag) {
+  void write_flag(bool flag) {
     const unsigned char byte = flag ? 1 : 0;
-    put_bytes(&byte, 1);
+    write_bytes(&byte, 1);
   }
-  void put_bytes(const void* from, std::size_t n) {
+  void write_bytes(const void* from, std::size_t n) {
     if (to_ != nullptr) {
       if (n > limit_ - size_) refuse_changed();
       if (n != 0) __builtin_memcpy(to_ + size_, from, n);
@@ -148,7 +148,7 @@ class writer {
     size_ += n;
   }
   void pad(std::size_t n) {
-    for (; n != 0; --n) put_flag(false);
+    for (; n != 0; --n) write_flag(false);
   }
   [[noreturn]] void refuse_changed() const;
   [[noreturn]] void refuse_depth() const;
@@ -169,7 +169,7 @@ class reader {
   using is_loading = std::true_type;
 
   reader(caller site, parameter name, const std::byte* from, std::size_t size) noexcept
-      : site_(site), name_(name), next_(from), left_(size) {}
+      : site_(site), name_(name), next_(from), remaining_(size) {}
 
   /// For the program's own serialize().
   template <class... T>
@@ -179,49 +179,49 @@ class reader {
     if constexpr (!std::is_void_v<first_unserializable_of>)
       needs_serialize<first_unserializable_of>{};
     else
-      (take(objects), ...);
+      (read(objects), ...);
     return *this;
   }
 
   template <class T>
-  void whole(T& object) {
-    const std::size_t size = left_;
-    take(object);
-    if (left_ == size) skip(1);
-    if (left_ != 0) refuse_long(site_, name_, left_);
+  void read_message(T& object) {
+    const std::size_t size = remaining_;
+    read(object);
+    if (remaining_ == size) skip(1);
+    if (remaining_ != 0) refuse_long(site_, name_, remaining_);
   }
 
  private:
   template <class T>
-  void take(T& x) {
+  void read(T& x) {
     constexpr kind what = kind_of_object<reader, T>();
     if constexpr (what == kind::none)
       needs_serialize<T>{};
     else if constexpr (what == kind::hook)
-      take_hook(x);
+      read_hook(x);
     else if constexpr (what == kind::boolean)
-      x = take_flag();
+      x = read_flag();
     else if constexpr (what == kind::plain)
-      take_bytes(address_of(x), sizeof x);
+      read_bytes(address_of(x), sizeof x);
     else if constexpr (what == kind::array)
-      for (auto& one : x) take(one);
+      for (auto& one : x) read(one);
     else if constexpr (what == kind::tuple)
-      take_tuple(x, std::make_index_sequence<std::tuple_size_v<T>>());
+      read_tuple(x, std::make_index_sequence<std::tuple_size_v<T>>());
     else if constexpr (what == kind::optional)
-      take_optional(x);
+      read_optional(x);
     else if constexpr (what == kind::pointer)
-      take_pointer(x);
+      read_pointer(x);
     else if constexpr (what == kind::variant)
-      take_variant(x, std::make_index_sequence<alternatives_of<T>::count>());
+      read_variant(x, std::make_index_sequence<alternatives_of<T>::count>());
     else if constexpr (what == kind::sequence)
-      take_sequence(x);
+      read_sequence(x);
     else
-      take_keys<what>(x);
+      read_keys<what>(x);
   }
 
   template <class T>
-  void take_hook(T& x) {
-    if (++depth_ > deepest_object) refuse_depth();
+  void read_hook(T& x) {
+    if (++depth_ > max_object_depth) refuse_depth();
     if constexpr (has_member_hook<reader, T>)
       x.serialize(*this);
     else
@@ -229,54 +229,54 @@ class reader {
     --depth_;
   }
   template <class T, std::size_t... I>
-  void take_tuple(T& x, std::index_sequence<I...>) {
+  void read_tuple(T& x, std::index_sequence<I...>) {
     using std::get;
-    (take(get<I>(x)), ...);
+    (read(get<I>(x)), ...);
   }
   template <class T>
-  void take_optional(T& x) {
-    if (!take_flag()) return x.reset();
+  void read_optional(T& x) {
+    if (!read_flag()) return x.reset();
     if (!x.has_value()) x.emplace();
-    take(*x);
+    read(*x);
   }
   template <class T>
-  void take_pointer(T& x) {
-    if (!take_flag()) return x.reset();
+  void read_pointer(T& x) {
+    if (!read_flag()) return x.reset();
     using element = std::remove_const_t<typename T::element_type>;
     auto* fresh = new element();
     x.reset(fresh);
-    take(*fresh);
+    read(*fresh);
   }
   template <class T, std::size_t... I>
-  void take_variant(T& x, std::index_sequence<I...>) {
+  void read_variant(T& x, std::index_sequence<I...>) {
     std::uint32_t which = 0;
-    take_bytes(&which, sizeof which);
+    read_bytes(&which, sizeof which);
     if (which >= sizeof...(I)) refuse_alternative();
-    ((I == which ? take_alternative<I>(x) : void()), ...);
+    ((I == which ? read_alternative<I>(x) : void()), ...);
   }
   template <std::size_t I, class T>
-  void take_alternative(T& x) {
+  void read_alternative(T& x) {
     if (x.index() != I) x.template emplace<I>();
-    take(*get_if<I>(address_of(x)));
+    read(*get_if<I>(address_of(x)));
   }
   // Reads into the existing elements of the container, so that they keep their allocations.
   template <class C>
-  void take_sequence(C& c) {
+  void read_sequence(C& c) {
     using element = typename C::value_type;
-    if constexpr (in_one_piece<reader, C>) {
-      const std::size_t n = take_number(sizeof(element));
+    if constexpr (is_contiguous_plain<reader, C>) {
+      const std::size_t n = read_number(sizeof(element));
       c.resize(n);
-      take_bytes(c.data(), n * sizeof(element));
+      read_bytes(c.data(), n * sizeof(element));
     } else {
-      const std::size_t n = take_number(1);
-      const std::size_t before = left_;
+      const std::size_t n = read_number(1);
+      const std::size_t before = remaining_;
       c.resize(n);
       for (auto&& one : c) {
         if constexpr (std::is_same_v<decltype(one), element&>) {
-          take(one);
+          read(one);
         } else {
           element made{};
-          take(made);
+          read(made);
           one = made;
         }
       }
@@ -284,16 +284,16 @@ class reader {
     }
   }
   template <kind What, class C>
-  void take_keys(C& c) {
-    const std::size_t n = take_number(1);
-    const std::size_t before = left_;
+  void read_keys(C& c) {
+    const std::size_t n = read_number(1);
+    const std::size_t before = remaining_;
     c.clear();
     for (std::size_t i = 0; i < n; ++i) {
       typename C::key_type key{};
-      take(key);
+      read(key);
       if constexpr (What == kind::map) {
         typename C::mapped_type value{};
-        take(value);
+        read(value);
         c.emplace_hint(c.end(), std::move(key), std::move(value));
       } else {
         c.insert(c.end(), std::move(key));
@@ -302,31 +302,31 @@ class reader {
     skip_padding(n, before);
   }
 
-  bool take_flag() {
+  bool read_flag() {
     unsigned char byte = 0;
-    take_bytes(&byte, 1);
+    read_bytes(&byte, 1);
     if (byte > 1) refuse_flag();
     return byte == 1;
   }
-  // Reads the number of elements that follow, each of which takes at least `least` bytes.
-  std::size_t take_number(std::size_t least) {
+  // Reads the number of elements that follow, each of which takes at least `min_bytes` bytes.
+  std::size_t read_number(std::size_t min_bytes) {
     std::uint64_t n = 0;
-    take_bytes(&n, sizeof n);
-    if (n > left_ / least) refuse_number(n);
+    read_bytes(&n, sizeof n);
+    if (n > remaining_ / min_bytes) refuse_number(n);
     return static_cast<std::size_t>(n);
   }
-  void take_bytes(void* to, std::size_t n) {
+  void read_bytes(void* to, std::size_t n) {
     const std::byte* from = next_;
     skip(n);
     if (n != 0) __builtin_memcpy(to, from, n);
   }
   void skip(std::size_t n) {
-    if (n > left_) refuse_short(site_, name_, n, left_);
+    if (n > remaining_) refuse_short(site_, name_, n, remaining_);
     next_ += n;
-    left_ -= n;
+    remaining_ -= n;
   }
   void skip_padding(std::size_t n, std::size_t before) {
-    if (before - left_ < n) skip(n - (before - left_));
+    if (before - remaining_ < n) skip(n - (before - remaining_));
   }
   [[noreturn]] void refuse_flag() const;
   [[noreturn]] void refuse_number(std::uint64_t n) const;
@@ -337,7 +337,7 @@ class reader {
   parameter name_;
   int depth_ = 0;
   const std::byte* next_;
-  std::size_t left_;
+  std::size_t remaining_;
 };
 
 }  // namespace tutti::detail

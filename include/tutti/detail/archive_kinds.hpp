@@ -102,7 +102,7 @@ consteval bool has_plain_elements(std::index_sequence<I...>) {
 /// pointers.
 template <class A, class T>
 consteval bool is_plain() {
-  if constexpr (!travels<T> || std::is_pointer_v<T> || std::is_member_pointer_v<T> ||
+  if constexpr (!is_sendable<T> || std::is_pointer_v<T> || std::is_member_pointer_v<T> ||
                 std::is_null_pointer_v<T> || std::is_same_v<T, bool>)
     return false;
   else if constexpr (std::is_bounded_array_v<T>)
@@ -156,7 +156,7 @@ consteval kind kind_of_object() {
 }
 
 template <class A, class C>
-concept in_one_piece = requires(C& c) {
+concept is_contiguous_plain = requires(C& c) {
   *c.data();
 }
 &&is_plain<A, typename C::value_type>();

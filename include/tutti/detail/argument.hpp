@@ -108,19 +108,19 @@ namespace detail {
 /// in: the call reads the data. out: the call makes it. in_out: both.
 enum class flow : std::uint8_t { in, out, in_out };
 
-/// Which arguments record their source location: those of which most calls have one. They are few,
-/// since each enlarges the state of a nonblocking call.
+/// Which arguments record their source location: those that most calls have. They are few, since
+/// each enlarges the state of a nonblocking call.
 constexpr bool is_buffer(parameter name) {
   using enum parameter;
   return name == send_buf || name == recv_buf || name == send_recv_buf;
 }
-constexpr bool knows_place(parameter name) {
+constexpr bool records_location(parameter name) {
   using enum parameter;
   return is_buffer(name) || name == root || name == source || name == destination || name == tag ||
          name == algorithm || name == composition || name == statuses;
 }
 template <parameter Name>
-struct no_place {};
+struct no_location {};
 
 /// A named argument. Data is `C&` if it refers to the caller's lvalue, and `C` if the argument owns
 /// it.
@@ -133,11 +133,12 @@ struct argument {
   using data_type = Data;
   Data data;
   /// The source location in the program.
-  [[no_unique_address]] std::conditional_t<knows_place(Name), std::source_location, no_place<Name>> at{};
+  [[no_unique_address]] std::conditional_t<records_location(Name), std::source_location, no_location<Name>>
+      at{};
 };
 
 template <class A>
-concept placed = requires(const A& a) {
+concept has_location = requires(const A& a) {
   a.at.line();
 };
 
@@ -163,7 +164,7 @@ concept holds_object = requires {
 /// A container of bytes that represents an object. The call returns the object, or nothing if it is
 /// void.
 template <class C>
-concept stands_for_object = requires {
+concept is_object_buffer = requires {
   typename C::unpacked_object;
 };
 
@@ -335,7 +336,7 @@ inline constexpr bool is_copied_bytewise =
 
 /// Types whose bytes may be sent.
 template <class T>
-inline constexpr bool travels = [] {
+inline constexpr bool is_sendable = [] {
   if constexpr (is_copied_bytewise<T>)
     return !holds_address<T>();
   else
@@ -345,7 +346,7 @@ inline constexpr bool travels = [] {
 template <class T>
 using default_container = std::conditional_t<std::is_same_v<T, bool>, dynamic_array<bool>, std::vector<T>>;
 
-/// Makes room for n elements as far as the policy allows; returns false if that is too little.
+/// Resizes for n elements as far as the policy allows; returns false if they do not fit.
 template <resize_policy Policy, class C>
 constexpr bool fit(C& c, std::size_t n) {
   if constexpr (Policy == resize_policy::grow_only) {
@@ -368,7 +369,7 @@ struct holder {
 };
 
 template <class... Arguments>
-struct bag : holder<parameter_of<std::remove_reference_t<Arguments>>, Arguments>... {};
+struct argument_set : holder<parameter_of<std::remove_reference_t<Arguments>>, Arguments>... {};
 
 template <parameter Name, class Argument>
 constexpr std::remove_reference_t<Argument>& get(holder<Name, Argument>& h) noexcept {

@@ -42,143 +42,145 @@ inline constexpr bool is_global_slot<bsp::registration<T, true>> = true;
 /// It also accepts a const container: the library writes to it only if its elements are not const.
 template <class C>
 bsp_memory memory_of(C& c) noexcept {
-  bsp_memory seen{const_cast<void*>(static_cast<const volatile void*>(data_of(c))), size_of(c),
-                  sizeof(element_type<C>)};
-  if constexpr (is_slot<std::remove_const_t<C>>) seen.registered = c.number();
-  return seen;
+  bsp_memory memory{const_cast<void*>(static_cast<const volatile void*>(data_of(c))), size_of(c),
+                    sizeof(element_type<C>)};
+  if constexpr (is_slot<std::remove_const_t<C>>) memory.registered = c.number();
+  return memory;
 }
 
 // --- errors in C, which is `X&` for a variable and `X` for a temporary ---
 template <class C>
-inline constexpr bool is_no_memory =
+inline constexpr bool is_pointer_type =
     std::is_pointer_v<std::remove_cvref_t<C>> || std::is_null_pointer_v<std::remove_cvref_t<C>>;
 template <class C>
 inline constexpr bool packs_bits = is_packed_bool<std::remove_cvref_t<C>>;
 template <class C>
-inline constexpr bool lies_scattered = argument_shape_of<C>() == argument_shape::scattered && !packs_bits<C>;
+inline constexpr bool is_scattered = argument_shape_of<C>() == argument_shape::scattered && !packs_bits<C>;
 template <class C>
 consteval bool elements_are_copied() {
-  if constexpr (is_no_memory<C> || argument_shape_of<C>() == argument_shape::scattered)
+  if constexpr (is_pointer_type<C> || argument_shape_of<C>() == argument_shape::scattered)
     return true;  // another error reports it
   else
     return is_copied_bytewise<element_type<C>>;
 }
 template <class C>
-consteval bool elements_copied_are_addresses() {
-  if constexpr (is_no_memory<C> || argument_shape_of<C>() == argument_shape::scattered ||
+consteval bool elements_hold_addresses() {
+  if constexpr (is_pointer_type<C> || argument_shape_of<C>() == argument_shape::scattered ||
                 !elements_are_copied<C>())
     return false;
   else
     return holds_address<element_type<C>>();
 }
 template <class C>
-consteval bool elements_travel() {
-  return elements_are_copied<C>() && !elements_copied_are_addresses<C>();
+consteval bool elements_are_sendable() {
+  return elements_are_copied<C>() && !elements_hold_addresses<C>();
 }
 template <class C>
 consteval bool elements_are_const() {
-  if constexpr (is_no_memory<C> || argument_shape_of<C>() == argument_shape::scattered)
+  if constexpr (is_pointer_type<C> || argument_shape_of<C>() == argument_shape::scattered)
     return false;
   else
     return !is_writable<C>;
 }
 /// A container that owns its elements, or a value if it is written to.
 template <class C, bool Written>
-inline constexpr bool goes_before_sync = !std::is_lvalue_reference_v<C> && !is_no_memory<C> &&
-                                         argument_shape_of<C>() != argument_shape::scattered &&
-                                         (argument_shape_of<C>() == argument_shape::contiguous
-                                              ? !std::ranges::enable_borrowed_range<std::remove_cvref_t<C>>
-                                              : Written);
+inline constexpr bool destroyed_before_sync =
+    !std::is_lvalue_reference_v<C> && !is_pointer_type<C> &&
+    argument_shape_of<C>() != argument_shape::scattered &&
+    (argument_shape_of<C>() == argument_shape::contiguous
+         ? !std::ranges::enable_borrowed_range<std::remove_cvref_t<C>>
+         : Written);
 template <class C, bool Written>
-inline constexpr bool will_do =
-    !is_no_memory<C> && argument_shape_of<C>() != argument_shape::scattered && elements_travel<C>() &&
-    !(Written && elements_are_const<C>()) && !goes_before_sync<C, Written>;
+inline constexpr bool is_valid_memory =
+    !is_pointer_type<C> && argument_shape_of<C>() != argument_shape::scattered &&
+    elements_are_sendable<C>() && !(Written && elements_are_const<C>()) && !destroyed_before_sync<C, Written>;
 
 /// Memory that is read.
 template <class C>
 consteval bool check_src() {
-  static_assert(!is_no_memory<C>, "src: a pointer, not a buffer: pass std::span(p, n)");
+  static_assert(!is_pointer_type<C>, "src: a pointer, not a buffer: pass std::span(p, n)");
   static_assert(!packs_bits<C>, "src: std::vector<bool> packs bits, it has no bools");
-  static_assert(!lies_scattered<C>, "src: not a contiguous container (data() and size())");
+  static_assert(!is_scattered<C>, "src: not a contiguous container (data() and size())");
   static_assert(elements_are_copied<C>(), "src: elements are not trivially copyable");
-  static_assert(!elements_copied_are_addresses<C>(),
+  static_assert(!elements_hold_addresses<C>(),
                 "src: elements hold addresses (pointers, views, iterators), which mean nothing elsewhere");
-  static_assert(!goes_before_sync<C, false>, "src: a temporary container, gone before the sync reads it");
-  return will_do<C, false>;
+  static_assert(!destroyed_before_sync<C, false>,
+                "src: a temporary container, gone before the sync reads it");
+  return is_valid_memory<C, false>;
 }
 /// Memory that is written.
 template <class C>
 consteval bool check_dst() {
-  static_assert(!is_no_memory<C>, "dst: a pointer, not a buffer: pass std::span(p, n)");
+  static_assert(!is_pointer_type<C>, "dst: a pointer, not a buffer: pass std::span(p, n)");
   static_assert(!packs_bits<C>, "dst: std::vector<bool> packs bits, it has no bools");
-  static_assert(!lies_scattered<C>, "dst: not a contiguous container (data() and size())");
+  static_assert(!is_scattered<C>, "dst: not a contiguous container (data() and size())");
   static_assert(elements_are_copied<C>(), "dst: elements are not trivially copyable");
-  static_assert(!elements_copied_are_addresses<C>(),
+  static_assert(!elements_hold_addresses<C>(),
                 "dst: elements hold addresses (pointers, views, iterators), which mean nothing elsewhere");
   static_assert(!elements_are_const<C>(), "dst: const, but the sync writes to it");
-  static_assert(!goes_before_sync<C, true>, "dst: a temporary, gone before the sync writes to it");
-  return will_do<C, true>;
+  static_assert(!destroyed_before_sync<C, true>, "dst: a temporary, gone before the sync writes to it");
+  return is_valid_memory<C, true>;
 }
 /// Memory that is read and written.
 template <class C>
 consteval bool check_data() {
-  static_assert(!is_no_memory<C>, "data: a pointer, not a buffer: pass std::span(p, n)");
+  static_assert(!is_pointer_type<C>, "data: a pointer, not a buffer: pass std::span(p, n)");
   static_assert(!packs_bits<C>, "data: std::vector<bool> packs bits, it has no bools");
-  static_assert(!lies_scattered<C>, "data: not a contiguous container (data() and size())");
+  static_assert(!is_scattered<C>, "data: not a contiguous container (data() and size())");
   static_assert(elements_are_copied<C>(), "data: elements are not trivially copyable");
-  static_assert(!elements_copied_are_addresses<C>(),
+  static_assert(!elements_hold_addresses<C>(),
                 "data: elements hold addresses (pointers, views, iterators), which mean nothing elsewhere");
   static_assert(!elements_are_const<C>(), "data: const, but the sync writes to it");
-  static_assert(!goes_before_sync<C, true>, "data: a temporary, gone before the sync writes to it");
-  return will_do<C, true>;
+  static_assert(!destroyed_before_sync<C, true>, "data: a temporary, gone before the sync writes to it");
+  return is_valid_memory<C, true>;
 }
 /// One such element.
 template <class C>
 consteval bool check_value() {
   static_assert(argument_shape_of<C>() == argument_shape::single,
                 "value: a container, but combine() takes one element");
-  static_assert(!is_no_memory<C>, "value: a pointer, not an element");
+  static_assert(!is_pointer_type<C>, "value: a pointer, not an element");
   static_assert(argument_shape_of<C>() != argument_shape::single || elements_are_copied<C>(),
                 "value: not trivially copyable");
-  static_assert(argument_shape_of<C>() != argument_shape::single || !elements_copied_are_addresses<C>(),
+  static_assert(argument_shape_of<C>() != argument_shape::single || !elements_hold_addresses<C>(),
                 "value: holds an address, which means nothing elsewhere");
   static_assert(argument_shape_of<C>() != argument_shape::single || !elements_are_const<C>(),
                 "value: const, but the sync writes to it");
-  static_assert(argument_shape_of<C>() != argument_shape::single || !goes_before_sync<C, true>,
+  static_assert(argument_shape_of<C>() != argument_shape::single || !destroyed_before_sync<C, true>,
                 "value: a temporary, gone before the sync writes to it");
-  return argument_shape_of<C>() == argument_shape::single && will_do<C, true>;
+  return argument_shape_of<C>() == argument_shape::single && is_valid_memory<C, true>;
 }
 /// Memory that is registered.
 template <class C>
 consteval bool check_area() {
-  static_assert(!is_no_memory<C>, "area: a pointer, not a buffer: pass std::span(p, n)");
+  static_assert(!is_pointer_type<C>, "area: a pointer, not a buffer: pass std::span(p, n)");
   static_assert(!packs_bits<C>, "area: std::vector<bool> packs bits, it has no bools");
-  static_assert(!lies_scattered<C>, "area: not a contiguous container (data() and size())");
+  static_assert(!is_scattered<C>, "area: not a contiguous container (data() and size())");
   static_assert(elements_are_copied<C>(), "area: elements are not trivially copyable");
-  static_assert(!elements_copied_are_addresses<C>(),
+  static_assert(!elements_hold_addresses<C>(),
                 "area: elements hold addresses (pointers, views, iterators), which mean nothing elsewhere");
   static_assert(!elements_are_const<C>(), "area: const, but others may write to it");
-  static_assert(!goes_before_sync<C, true>, "area: a temporary, gone before anybody can use it");
-  return will_do<C, true>;
+  static_assert(!destroyed_before_sync<C, true>, "area: a temporary, gone before anybody can use it");
+  return is_valid_memory<C, true>;
 }
 
 /// The remote side of a put.
-template <class S, class Near>
+template <class S, class Local>
 consteval bool check_dst_slot() {
   static_assert(is_global_slot<S>, "dst_slot: takes a global slot, as registered() returns it");
   if constexpr (is_global_slot<S>) {
-    constexpr bool same = std::is_same_v<typename S::value_type, element_type<Near>>;
+    constexpr bool same = std::is_same_v<typename S::value_type, element_type<Local>>;
     static_assert(same, "dst_slot: its elements are not of the type of src");
     return same;
   }
   return false;
 }
 /// The remote side of a get.
-template <class S, class Near>
+template <class S, class Local>
 consteval bool check_src_slot() {
   static_assert(is_global_slot<S>, "src_slot: takes a global slot, as registered() returns it");
   if constexpr (is_global_slot<S>) {
-    constexpr bool same = std::is_same_v<typename S::value_type, element_type<Near>>;
+    constexpr bool same = std::is_same_v<typename S::value_type, element_type<Local>>;
     static_assert(same, "src_slot: its elements are not of the type of dst");
     return same;
   }
@@ -187,7 +189,7 @@ consteval bool check_src_slot() {
 /// Blocks that are copied from src to dst.
 template <class Src, class Dst>
 consteval bool check_blocks() {
-  if constexpr (will_do<Src, false> && will_do<Dst, true>) {
+  if constexpr (is_valid_memory<Src, false> && is_valid_memory<Dst, true>) {
     constexpr bool same = std::is_same_v<element_type<Src>, element_type<Dst>>;
     static_assert(same, "dst: its elements are not of the type of src");
     return same;

@@ -21,7 +21,7 @@ namespace tutti::detail {
 
 /// A set of processes, and the caller's rank in it.
 struct bsp_set {
-  bsp::members number = 0;
+  bsp::process_set_id number = 0;
   int pid = 0, nprocs = 1;
 };
 
@@ -33,7 +33,7 @@ class bsp_section {
   bsp_section(const bsp_section&) = delete;
 
   bsp::process& process() const noexcept { return *process_; }
-  const bsp_set& everybody() const noexcept { return everybody_; }
+  const bsp_set& all_processes() const noexcept { return all_processes_; }
   /// Waits until the other processes leave, too.
   void leave() noexcept;
 
@@ -42,16 +42,16 @@ class bsp_section {
   void remove(bsp::slot s) noexcept;
   bsp_set make_set(int lo, int hi, int stride);
   /// Takes effect at the next sync, since calls of the set may not be complete.
-  void end_set(bsp::members m);
+  void end_set(bsp::process_set_id m);
 
   /// Keeps the object until the sync.
-  const void* keep(const void* value, std::size_t bytes, std::size_t alignment);
+  const void* keep_until_sync(const void* value, std::size_t bytes, std::size_t alignment);
   template <class Held>
-  Held& keep(Held&& held) {
-    auto kept = std::make_unique<one_kept<Held>>(static_cast<Held&&>(held));
-    Held& here = kept->held;
-    kept_.push_back(std::move(kept));
-    return here;
+  Held& keep_until_sync(Held&& held) {
+    auto object = std::make_unique<stored<Held>>(static_cast<Held&&>(held));
+    Held& result = object->held;
+    stored_.push_back(std::move(object));
+    return result;
   }
 
   void put(const bsp_memory& src, int dst_pid, bsp::slot dst_slot, std::size_t dst_offset);
@@ -65,17 +65,17 @@ class bsp_section {
   void scatter(const bsp_set&, const bsp_memory& src, const bsp_memory& dst, int root);
   void allgather(const bsp_set&, const bsp_memory& src, const bsp_memory& dst);
   void alltoall(const bsp_set&, const bsp_memory& src, const bsp_memory& dst);
-  /// `root` below 0: on all members. `whole`: one element.
+  /// `root` below 0: on all members. `single_element`: as in bsp_abi.hpp.
   void combine(const bsp_set&, const bsp_memory& data, const element& type, const operation& by, int root,
-               bool whole);
+               bool single_element);
 
  private:
-  struct kept {
-    virtual ~kept() = default;
+  struct stored_object {
+    virtual ~stored_object() = default;
   };
   template <class Held>
-  struct one_kept final : kept {
-    explicit one_kept(Held&& one) : held(static_cast<Held&&>(one)) {}
+  struct stored final : stored_object {
+    explicit stored(Held&& one) : held(static_cast<Held&&>(one)) {}
     Held held;
   };
 
@@ -86,10 +86,10 @@ class bsp_section {
 
   communicator all_;
   bsp::process* process_;
-  bsp_set everybody_;
-  std::vector<bsp::slot> passing_;  // registered only for this superstep
-  std::vector<bsp::members> ended_;
-  std::vector<std::unique_ptr<kept>> kept_;
+  bsp_set all_processes_;
+  std::vector<bsp::slot> temporary_slots_;  // registered only for this superstep
+  std::vector<bsp::process_set_id> ended_;
+  std::vector<std::unique_ptr<stored_object>> stored_;
   alignas(std::max_align_t) std::byte few_values_[1024];
   std::pmr::monotonic_buffer_resource values_{few_values_, sizeof few_values_};
 };
@@ -106,7 +106,7 @@ operation operation_until_sync(bsp_section& section, Function&& f) {
   if constexpr (std::is_empty_v<function> && std::is_default_constructible_v<function>)
     return operation_for<T>(stateless<held>);
   else
-    return operation_for<T>(section.keep(held{static_cast<Function&&>(f)}));
+    return operation_for<T>(section.keep_until_sync(held{static_cast<Function&&>(f)}));
 }
 
 }  // namespace tutti::detail

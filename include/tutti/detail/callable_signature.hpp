@@ -30,14 +30,14 @@ struct parameters_of<R (*)(P...)> : std::true_type {
   template <std::size_t I>
   using at = typename type_at<I, P...>::type;
   static constexpr std::size_t count = sizeof...(P);
-  static constexpr bool and_more = false;  // whether it is variadic
+  static constexpr bool is_variadic = false;  // whether it is variadic
 };
 // clang-format off
 template <class R, class... P>
 struct parameters_of<R (*)(P...) noexcept> : parameters_of<R (*)(P...)> {};
 template <class R, class... P>
 struct parameters_of<R (*)(P..., ...)> : parameters_of<R (*)(P...)> {
-  static constexpr bool and_more = true;
+  static constexpr bool is_variadic = true;
 };
 template <class R, class... P>
 struct parameters_of<R (*)(P..., ...) noexcept> : parameters_of<R (*)(P..., ...)> {};

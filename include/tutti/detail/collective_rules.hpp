@@ -4,11 +4,11 @@
 // the body of a call is instantiated, so that no other error follows.
 //
 // Longer than a screen: each collective is a case.
-// Longer than a file should be: for the same reason.
 #pragma once
 
 #include "tutti/detail/argument.hpp"
 #include "tutti/detail/diagnostic.hpp"
+#include "tutti/detail/element_of_call.hpp"
 #include "tutti/detail/export.hpp"
 #include "tutti/detail/form.hpp"
 #include "tutti/ops.hpp"
@@ -84,7 +84,7 @@ constexpr rules rules_without_types(form f) {
       break;
     case collective::neighbor_allgatherv:
     case collective::neighbor_alltoallv:
-      if (f.even) return both_ways({send_count, recv_count}), r;
+      if (f.equal_blocks) return both_ways({send_count, recv_count}), r;
       if (f.what == collective::neighbor_alltoallv) {
         r.in = r.in | parameter_set{send_counts, send_displs, recv_counts, recv_displs};
         r.out = r.out | parameter_set{send_displs, recv_counts, recv_displs};
@@ -135,36 +135,30 @@ struct verdict {
 };
 
 /// The properties of an argument that the checks use.
-struct seen_argument {
+struct argument_properties {
   parameter name;
   flow direction;
-  problem own;  // error in the argument alone
-  bool kept;    // it owns a buffer, or the call makes it: must be kept or returned
-  bool fixed;   // a container that is never resized
+  problem fault;  // error in the argument alone
+  bool owning;    // it owns a buffer, or the call makes it: must be kept or returned
+  bool fixed;     // a container that is never resized
 };
 constexpr bool is_buffer_sent(parameter_kind kind) {
   return kind == parameter_kind::in_buffer || kind == parameter_kind::send_buffer;
 }
 constexpr bool is_container(parameter_kind kind) { return kind <= parameter_kind::counts; }
 template <class A>
-inline constexpr bool is_kept = false;
+inline constexpr bool owns_buffer = false;
 template <parameter N, flow F, resize_policy P, class D>
-inline constexpr bool is_kept<argument<N, F, P, D>> =
+inline constexpr bool owns_buffer<argument<N, F, P, D>> =
     !std::is_reference_v<D> && (F != flow::in || is_buffer_sent(kind_of(N)));
-
-/// One pointer, or a list of them: the call would not send what it points to.
-template <class C>
-inline constexpr bool is_pointer = std::is_pointer_v<C> || std::is_null_pointer_v<C>;
-template <class T>
-inline constexpr bool is_pointer<dynamic_array<T*>> = true;
 
 /// The error in one argument alone, in a call on elements of type T (void: not known).
 template <class T, class A>
-struct own_problem {
+struct argument_problem {
   static constexpr problem value = problem::unnamed;
 };
 template <class T, parameter N, flow F, resize_policy P, class D>
-struct own_problem<T, argument<N, F, P, D>> {
+struct argument_problem<T, argument<N, F, P, D>> {
   static constexpr problem value = [] {
     using bare = std::remove_cvref_t<D>;
     constexpr parameter_kind kind = kind_of(N);
@@ -206,7 +200,7 @@ struct own_problem<T, argument<N, F, P, D>> {
           return problem::not_counts;
       } else {
         if (!is_copied_bytewise<element>) return problem::not_bytes;
-        if (!travels<element>) return problem::address;
+        if (!is_sendable<element>) return problem::address;
         const bool converts = N == parameter::values_on_rank_0 && becomes_element<element, T>;
         if (!std::is_void_v<T> && !std::is_same_v<element, T> && !converts) return problem::other_type;
       }
@@ -234,8 +228,8 @@ constexpr parameter length_needed(rules r, parameter type, bool in_place, parame
                                                                                    : send_recv_count;
 }
 
-constexpr verdict judge_types(rules r, bool in_place, parameter_set given, const seen_argument* arguments,
-                              std::size_t n) {
+constexpr verdict judge_types(rules r, bool in_place, parameter_set given,
+                              const argument_properties* arguments, std::size_t n) {
   using enum parameter;
   parameter_set in;
   for (std::size_t i = 0; i < n; ++i)
@@ -245,13 +239,13 @@ constexpr verdict judge_types(rules r, bool in_place, parameter_set given, const
     if (given.has(send_counts) && !in.has(send_counts)) return {problem::not_out, send_counts};
     const bool both = type == send_recv_type;
     if (in_place && !both) return {problem::in_place, type};
-    const bool apart = both && !given.has(send_recv_buf);  // of a reduction: of both buffers
-    if (apart && !r.required.has(parameter::op)) return {problem::missing, send_recv_buf};
-    if (apart && (in.has(send_type) || in.has(recv_type))) return {problem::twice, type};
+    const bool for_both_buffers = both && !given.has(send_recv_buf);  // of a reduction: of both buffers
+    if (for_both_buffers && !r.required.has(parameter::op)) return {problem::missing, send_recv_buf};
+    if (for_both_buffers && (in.has(send_type) || in.has(recv_type))) return {problem::twice, type};
     if (type == send_type && !given.has(send_buf)) return {problem::missing, send_buf};
     const parameter length = length_needed(r, type, in_place, in);
     if (length != unnamed && !in.has(length)) return {problem::no_length, length};
-    const parameter into = type == recv_type || apart ? recv_buf : both ? send_recv_buf : unnamed;
+    const parameter into = type == recv_type || for_both_buffers ? recv_buf : both ? send_recv_buf : unnamed;
     if (into == unnamed) continue;
     if (!given.has(into)) return {problem::missing, into};
     for (std::size_t i = 0; i < n; ++i)
@@ -262,16 +256,16 @@ constexpr verdict judge_types(rules r, bool in_place, parameter_set given, const
 
 /// Argument A, in a call on elements of type T (void: not known).
 template <class T, class A>
-inline constexpr seen_argument seen_in{parameter_of<A>, direction_of<A>, own_problem<T, A>::value, is_kept<A>,
-                                       is_fixed<A>};
+inline constexpr argument_properties properties_in{
+    parameter_of<A>, direction_of<A>, argument_problem<T, A>::value, owns_buffer<A>, is_fixed<A>};
 
-constexpr verdict judge(rules r, bool typed, const seen_argument* arguments, std::size_t n) {
+constexpr verdict judge(rules r, bool typed, const argument_properties* arguments, std::size_t n) {
   parameter_set given, requested;
   for (std::size_t i = 0; i < n; ++i) {
-    const seen_argument& a = arguments[i];
+    const argument_properties& a = arguments[i];
     if (a.name == parameter::unnamed) return {problem::unnamed, a.name};
     // These errors must be corrected before the call can be checked further.
-    if (a.own == problem::misused || a.own == problem::pointer) return {a.own, a.name};
+    if (a.fault == problem::misused || a.fault == problem::pointer) return {a.fault, a.name};
     const bool returned = a.direction == flow::out ||
                           (a.direction == flow::in_out && kind_of(a.name) == parameter_kind::send_buffer);
     if (returned ? !r.out.has(a.name) : !r.in.has(a.name))
@@ -295,112 +289,41 @@ constexpr verdict judge(rules r, bool typed, const seen_argument* arguments, std
   if (r.in.has(parameter::send_counts) && given.has(parameter::send_buf) &&
       !given.has(parameter::send_counts))
     return {problem::missing, parameter::send_counts};
-  const parameter told = r.in.has(parameter::recv_count) ? parameter::recv_count : parameter::recv_counts;
-  if (requested.has(parameter::send_counts) && (!given.has(told) || requested.has(told)))
-    return {problem::missing, told};
+  const parameter recv_lengths =
+      r.in.has(parameter::recv_count) ? parameter::recv_count : parameter::recv_counts;
+  if (requested.has(parameter::send_counts) && (!given.has(recv_lengths) || requested.has(recv_lengths)))
+    return {problem::missing, recv_lengths};
   if (r.in.has(parameter::send_types) && given.has(parameter::send_buf) && !given.has(parameter::send_types))
     return {problem::missing, parameter::send_types};
   if (r.in.has(parameter::recv_counts) && in_place && !given.has(parameter::recv_counts))
     return {problem::missing, parameter::recv_counts};
   if (r.needs_type && !typed) return {problem::no_type, parameter::recv_buf};
   for (std::size_t i = 0; i < n; ++i)
-    if (arguments[i].own != problem::none) return {arguments[i].own, arguments[i].name};
+    if (arguments[i].fault != problem::none) return {arguments[i].fault, arguments[i].name};
   if (given.has(parameter::request)) {
     for (std::size_t i = 0; i < n; ++i)
-      if (arguments[i].kept) return {problem::keeps_none, arguments[i].name};
+      if (arguments[i].owning) return {problem::request_cannot_own, arguments[i].name};
     if (r.makes && !given.has(parameter::recv_buf) && !given.has(parameter::send_recv_buf))
-      return {problem::makes_none,
+      return {problem::request_cannot_return,
               r.out.has(parameter::recv_buf) ? parameter::recv_buf : parameter::send_recv_buf};
   }
   return judge_types(r, in_place, given, arguments, n);
 }
 
-// --- the element type of a call: that of T, send_buf, send_recv_buf or recv_buf, in this order ---
-template <parameter Name, class A>
-struct told {
-  using type = void;
-};
-template <parameter N, flow F, resize_policy P, class D>
-struct told<N, argument<N, F, P, D>> {
-  static constexpr auto find() {
-    using bare = std::remove_cvref_t<D>;
-    if constexpr (std::is_same_v<bare, automatic> || is_packed_bool<bare> || is_pointer<bare> ||
-                  argument_shape_of<D>() == argument_shape::scattered)
-      return std::type_identity<void>{};
-    else
-      return std::type_identity<element_type<D>>{};
-  }
-  using type = typename decltype(find())::type;
-};
-template <class First, class... Rest>
-struct first_known {
-  using type = First;
-};
-template <class Next, class... Rest>
-struct first_known<void, Next, Rest...> : first_known<Next, Rest...> {};
-
-template <class T, class... Args>
-using known_from_buffers = typename first_known<T, typename told<parameter::send_buf, Args>::type...,
-                                                typename told<parameter::send_recv_buf, Args>::type...,
-                                                typename told<parameter::recv_buf, Args>::type...>::type;
-
-// The given layouts, and whether they describe the elements of this buffer.
-template <class... Args>
-consteval parameter_set types_given() {
-  parameter_set given;
-  ((kind_of(parameter_of<Args>) == parameter_kind::type && direction_of<Args> == flow::in
-        ? given.add(parameter_of<Args>)
-        : void()),
-   ...);
-  return given;
-}
-constexpr bool has_layout(parameter_set given, parameter buffer) {
-  using enum parameter;
-  if (buffer == send_recv_buf) return given.has(send_recv_type);
-  return (buffer == send_buf && (given.has(send_type) || given.has(send_recv_type))) ||
-         (buffer == recv_buf && (given.has(recv_type) || given.has(send_recv_type)));
-}
-template <class A>
-struct unknown_count {};
-
-// With layouts, the type comes from the first buffer without one.
-template <bool Layouts, class T, class... Args>
-struct element_lookup {
-  using type = known_from_buffers<T, Args...>;
-};
-template <class T, class... Args>
-struct element_lookup<true, T, Args...> {
-  template <class A>
-  using plain = std::conditional_t<has_layout(types_given<Args...>(), parameter_of<A>), unknown_count<A>, A>;
-  using type = known_from_buffers<known_from_buffers<T, plain<Args>...>, Args...>;
-};
-template <class T, class... Args>
-using element_of_call =
-    typename element_lookup<(types_given<Args...>() != parameter_set{}), T, Args...>::type;
-
-/// The same for a call of any form, and the type that one of its arguments must have (void: any).
-template <auto F, class T, class... Args>
-struct element_in;
-template <form F, class T, class... Args>
-struct element_in<F, T, Args...> {
-  using type = element_of_call<T, Args...>;
-  template <class A>
-  using for_argument = std::conditional_t<has_layout(types_given<Args...>(), parameter_of<A>), void, type>;
-};
-
 /// The error in the call F<T>(Args...).
 template <auto F, class T, class... Args>
 consteval verdict judged() {
   constexpr rules r = rules_of(F);
-  if constexpr (!std::is_void_v<T> && (std::is_const_v<T> || is_packed_bool<T> || !travels<T>))
+  if constexpr (!std::is_void_v<T> && (std::is_const_v<T> || is_packed_bool<T> || !is_sendable<T>))
     return {problem::no_element, r.buffer == parameter::send_recv_buf ? r.buffer : parameter::recv_buf};
   using element = element_in<F, T, Args...>;
   constexpr bool typed = !std::is_void_v<typename element::type>;
   if constexpr (sizeof...(Args) == 0) {
     return judge(r, typed, nullptr, 0);
   } else {
-    constexpr seen_argument seen[] = {seen_in<typename element::template for_argument<Args>, Args>...};
-    return judge(r, typed, seen, sizeof...(Args));
+    constexpr argument_properties properties[] = {
+        properties_in<typename element::template for_argument<Args>, Args>...};
+    return judge(r, typed, properties, sizeof...(Args));
   }
 }
 

@@ -20,8 +20,8 @@ consteval verdict judged_combination() {
   if constexpr (sizeof...(Args) == 0) {
     return judge(r, false, nullptr, 0);
   } else {
-    constexpr seen_argument seen[] = {seen_in<T, Args>...};
-    return judge(r, false, seen, sizeof...(Args));
+    constexpr argument_properties properties[] = {properties_in<T, Args>...};
+    return judge(r, false, properties, sizeof...(Args));
   }
 }
 

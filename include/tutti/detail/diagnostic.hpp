@@ -24,8 +24,8 @@ enum class problem : std::uint8_t {
   twice,
   in_place,
   constant,
-  keeps_none,
-  not_asked,
+  request_cannot_own,
+  not_requested,
   // of one kind
   both_tags,
   not_callable,
@@ -47,7 +47,7 @@ enum class problem : std::uint8_t {
   // of what is received into
   no_type,
   no_element,
-  makes_none,
+  request_cannot_return,
   items_resized
 };
 
@@ -69,8 +69,8 @@ struct diagnostic {
   TUTTI_DIAGNOSE(NAME, twice, "given twice, or both in and out")                                                   \
   TUTTI_DIAGNOSE(NAME, in_place, "send_recv_buf stands for send_buf and recv_buf")                                 \
   TUTTI_DIAGNOSE(NAME, constant, "const, but the call writes to it")                                               \
-  TUTTI_DIAGNOSE(NAME, keeps_none, "moved in or made by the call, but request(r) keeps nothing: pass a variable")  \
-  TUTTI_DIAGNOSE(NAME, not_asked, "was not requested, so it cannot be extracted")
+  TUTTI_DIAGNOSE(NAME, request_cannot_own, "moved in or made by the call, but request(r) keeps nothing: pass a variable")  \
+  TUTTI_DIAGNOSE(NAME, not_requested, "was not requested, so it cannot be extracted")
 #define TUTTI_DIAGNOSE_CONTAINER(NAME)                                                                             \
   TUTTI_DIAGNOSE(NAME, pointer, "a pointer, not a buffer: pass std::span(p, n)")                                   \
   TUTTI_DIAGNOSE(NAME, packed_bool, "std::vector<bool> packs bits, it has no bools")                               \
@@ -101,7 +101,7 @@ struct diagnostic {
   TUTTI_DIAGNOSE_CONTAINER(NAME)                                                                                   \
   TUTTI_DIAGNOSE(NAME, no_type, "pass one, or name the element type: call<T>(...)")                                \
   TUTTI_DIAGNOSE(NAME, no_element, "call<T>(...) needs a T that is an element; as_deserializable<T>() receives other types") \
-  TUTTI_DIAGNOSE(NAME, makes_none, "missing: with request(r) the call makes and returns nothing, pass a variable") \
+  TUTTI_DIAGNOSE(NAME, request_cannot_return, "missing: with request(r) the call makes and returns nothing, pass a variable") \
   TUTTI_DIAGNOSE(NAME, items_resized, "with a layout it must be a no_resize container")
 #define TUTTI_DIAGNOSES_in_out_buffer(NAME) TUTTI_DIAGNOSES_out_buffer(NAME)
 #define TUTTI_DIAGNOSES_counts(NAME)                                                                               \
@@ -114,7 +114,7 @@ struct diagnostic {
   TUTTI_DIAGNOSE_NO_MORE(NAME, no_length)
 #define TUTTI_DIAGNOSES_PLAIN(NAME, TEXT)                                                                          \
   TUTTI_DIAGNOSE(NAME, misused, TEXT)                                                                              \
-  TUTTI_DIAGNOSE_NO_MORE(NAME, not_asked)
+  TUTTI_DIAGNOSE_NO_MORE(NAME, not_requested)
 #define TUTTI_DIAGNOSES_type(NAME)                                                                                 \
   TUTTI_DIAGNOSES_PLAIN(NAME, "takes one tutti::layout, with tutti/mpi.hpp also an MPI_Datatype; " #NAME "_out takes a variable, or is empty")
 #define TUTTI_DIAGNOSES_rank(NAME) TUTTI_DIAGNOSES_PLAIN(NAME, "takes one rank, an int")
@@ -122,7 +122,7 @@ struct diagnostic {
   TUTTI_DIAGNOSE(NAME, misused, "takes one tag, an int")                                                           \
   TUTTI_DIAGNOSE(NAME, both_tags, "tag stands for send_tag and recv_tag")                                          \
   TUTTI_DIAGNOSE_NO_MORE(NAME, both_tags)
-#define TUTTI_DIAGNOSES_text(NAME) TUTTI_DIAGNOSES_PLAIN(NAME, "takes one name, a const char* or a std::string")
+#define TUTTI_DIAGNOSES_string(NAME) TUTTI_DIAGNOSES_PLAIN(NAME, "takes one name, a const char* or a std::string")
 #define TUTTI_DIAGNOSES_layouts(NAME) TUTTI_DIAGNOSES_PLAIN(NAME, "takes one container of layouts, one for each block")
 #define TUTTI_DIAGNOSES_mode(NAME) TUTTI_DIAGNOSES_PLAIN(NAME, "takes one of send_modes")
 #define TUTTI_DIAGNOSES_function(NAME)                                                                             \
@@ -145,7 +145,7 @@ TUTTI_PARAMETERS(TUTTI_ROW)
 #undef TUTTI_DIAGNOSES_function
 #undef TUTTI_DIAGNOSES_mode
 #undef TUTTI_DIAGNOSES_layouts
-#undef TUTTI_DIAGNOSES_text
+#undef TUTTI_DIAGNOSES_string
 #undef TUTTI_DIAGNOSES_tag
 #undef TUTTI_DIAGNOSES_rank
 #undef TUTTI_DIAGNOSES_type
@@ -169,11 +169,11 @@ inline constexpr bool is_list<std::initializer_list<T>> = true;
 
 /// The result of a rejected call. It converts to any type, so that no other error follows. It does
 /// not convert to a list: an assignment to a vector could take either that or a vector.
-struct mistaken {
+struct rejected_call_result {
   template <class T>
   requires(!is_list<T>) operator T() const;
-  mistaken wait() const;
-  mistaken test() const;
+  rejected_call_result wait() const;
+  rejected_call_result test() const;
 };
 
 }  // namespace tutti::detail

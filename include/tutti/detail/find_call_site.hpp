@@ -11,19 +11,20 @@ namespace tutti::detail {
 
 // Buffers take precedence, since ranks and tags may be made on behalf of the program.
 template <bool Buffers, class First, class... Rest>
-[[gnu::always_inline]] constexpr std::source_location place_among(const First& first, const Rest&... rest) {
-  if constexpr (placed<First> && (!Buffers || is_buffer(parameter_of<First>)))
+[[gnu::always_inline]] constexpr std::source_location location_among(const First& first,
+                                                                     const Rest&... rest) {
+  if constexpr (has_location<First> && (!Buffers || is_buffer(parameter_of<First>)))
     return first.at;
   else
-    return place_among<Buffers>(rest...);
+    return location_among<Buffers>(rest...);
 }
 /// The location of the first buffer, else of the first argument that has one.
 template <class... Args>
-[[gnu::always_inline]] constexpr std::source_location first_place(const Args&... args) noexcept {
+[[gnu::always_inline]] constexpr std::source_location first_location(const Args&... args) noexcept {
   if constexpr ((is_buffer(parameter_of<Args>) || ...))
-    return place_among<true>(args...);
-  else if constexpr ((placed<Args> || ...))
-    return place_among<false>(args...);
+    return location_among<true>(args...);
+  else if constexpr ((has_location<Args> || ...))
+    return location_among<false>(args...);
   else
     return {};
 }
@@ -31,7 +32,7 @@ template <class... Args>
 /// Notes the source location of a call. Without arguments the call itself has noted it.
 template <class... Args>
 [[gnu::always_inline]] inline void note_call(communicator_impl& c, const Args&... args) noexcept {
-  if constexpr (sizeof...(Args) > 0) set_call_site(c, first_place(args...));
+  if constexpr (sizeof...(Args) > 0) set_call_site(c, first_location(args...));
 }
 
 }  // namespace tutti::detail

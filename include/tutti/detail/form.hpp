@@ -19,7 +19,7 @@ struct form {
   collective what;
   mode how = mode::blocking;
   bool single = false;
-  bool even = false;  ///< all blocks of one length: neighbor_allgather
+  bool equal_blocks = false;  ///< all blocks of one length: neighbor_allgather
 };
 
 enum class message_call : std::uint8_t { send, ssend, bsend, rsend, sendrecv, recv, try_recv, probe, mprobe };
@@ -38,7 +38,7 @@ struct message_form {
 };
 
 /// The name that the user wrote.
-constexpr const char* written(message_form f) {
+constexpr const char* api_name(message_form f) {
   constexpr const char* names[][3] = {{"send", "isend", "send_init"},
                                       {"ssend", "issend", "ssend_init"},
                                       {"bsend", "ibsend", "bsend_init"},
@@ -55,13 +55,13 @@ constexpr const char* written(message_form f) {
 /// Either form, only for reports.
 struct call_name {
   constexpr call_name(form f)
-      : what(static_cast<std::uint8_t>(f.what)), how(f.how), single(f.single), even(f.even) {}
+      : what(static_cast<std::uint8_t>(f.what)), how(f.how), single(f.single), equal_blocks(f.equal_blocks) {}
   constexpr call_name(message_form f)
       : what(static_cast<std::uint8_t>(f.what)), how(f.how), single(f.single), message(true) {}
 
   std::uint8_t what;
   mode how;
-  bool single, even = false, message = false;
+  bool single, equal_blocks = false, message = false;
 };
 
 }  // namespace tutti::detail

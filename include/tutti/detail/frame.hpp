@@ -3,8 +3,8 @@
 // One collective from its arguments to its result. The frame fills tutti::call, infers absent
 // arguments, and resizes buffers; frame_base.hpp builds the result. Blocking and other calls share
 // it. In blocking calls it refers to the arguments and is on the stack; in others it owns the
-// arguments and lives in the request. families.hpp evaluates the arguments of each family of
-// collectives.
+// arguments and lives in the request. families.hpp and vector_families.hpp evaluate the
+// arguments of each family of collectives.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "tutti/call.hpp"
+#include "tutti/detail/call_key.hpp"
 #include "tutti/detail/collective_rules.hpp"
 #include "tutti/detail/export.hpp"
 #include "tutti/detail/frame_base.hpp"
-#include "tutti/detail/repeat_call.hpp"
 #include "tutti/detail/substitute_buffers.hpp"
 
 TUTTI_API_BEGIN
@@ -62,35 +62,35 @@ class frame : public frame_of<F, T, Args...>::base {
     return base::template data<N>();
   }
   template <parameter N>
-  void put_count(const call_site& s, std::size_t n) {
+  void put_count(const collective_caller& s, std::size_t n) {
     base::template put_count<N>(s, n);
   }
 
   // --- the buffers ---
   static constexpr bool is_bcast = F.what == collective::bcast;
   static constexpr bool is_barrier = F.what == collective::barrier;
-  static constexpr bool both_ways = has<send_recv_buf>;
-  static constexpr bool in_place = both_ways && !is_bcast;
+  static constexpr bool uses_send_recv_buf = has<send_recv_buf>;
+  static constexpr bool in_place = uses_send_recv_buf && !is_bcast;
   static constexpr parameter in_name = in_place || is_bcast ? send_recv_buf : send_buf;
   static constexpr parameter out_name = frame_of<F, T, Args...>::out;
 
-  static constexpr bool reads = both_ways || has<send_buf>;
+  static constexpr bool reads = uses_send_recv_buf || has<send_buf>;
   std::size_t in_size() {
-    if constexpr (both_ways)
-      return size_of(written(out()));
+    if constexpr (uses_send_recv_buf)
+      return size_of(require_packed_buffer(out()));
     else if constexpr (has<send_buf>)
-      return size_of(written(data<send_buf>()));
+      return size_of(require_packed_buffer(data<send_buf>()));
     else
       return 0;
   }
   // If an object could not be written, this throws here, so that the other ranks learn of it.
   template <class C>
-  static C& written(C& c) {
-    if constexpr (requires { c.require_written(); }) c.require_written();
+  static C& require_packed_buffer(C& c) {
+    if constexpr (requires { c.require_packed(); }) c.require_packed();
     return c;
   }
   const void* in_data() noexcept {
-    if constexpr (both_ways)
+    if constexpr (uses_send_recv_buf)
       return data_of(out());
     else if constexpr (has<send_buf>)
       return data_of(data<send_buf>());
@@ -98,21 +98,23 @@ class frame : public frame_of<F, T, Args...>::base {
       return nullptr;
   }
 
-  void make_room(const call_site& s, std::size_t n) { call_.output = this->room_for(s, n, sizeof(T)); }
+  void reserve_output(const collective_caller& s, std::size_t n) {
+    call_.output = this->reserve(s, n, sizeof(T));
+  }
   // In place both addresses are that of the buffer, whichever of them an algorithm reads.
-  void use_in_place(const call_site& s, std::size_t n) {
-    make_room(s, n);
+  void use_in_place(const collective_caller& s, std::size_t n) {
+    reserve_output(s, n);
     call_.in_place = true;
     call_.input = call_.output;
   }
 
   // --- counts ---
   template <parameter N>
-  std::size_t count_given(const call_site& s) {
+  std::size_t count_given(const collective_caller& s) {
     return checked_count(s, N, data<N>());
   }
   // Determines the length of this rank's send data; returns false if the buffer determines it.
-  bool length_given(const call_site& s, std::size_t& n) {
+  bool length_given(const collective_caller& s, std::size_t& n) {
     if constexpr (has_in<send_recv_count>)
       n = count_given<send_recv_count>(s);
     else if constexpr (has_in<send_count>)
@@ -122,16 +124,16 @@ class frame : public frame_of<F, T, Args...>::base {
   static constexpr parameter length_name = has_in<send_recv_count> ? send_recv_count : send_count;
 
   template <parameter N>
-  auto* room_for_counts(const call_site& s) {
+  auto* reserve_counts(const collective_caller& s) {
     auto& container = data<N>();
     const auto p = static_cast<std::size_t>(s.blocks(N));
     if (!fit<base::template policy_of<N>()>(container, p)) refuse_size(s, N, size_of(container), p);
     return data_of(container);
   }
   template <parameter Counts, parameter Displs>
-  void put_counts_and_displs(const call_site& s, const counts_view& counts) {
-    if constexpr (has_out<Counts>) put_counts(s, Counts, counts, room_for_counts<Counts>(s));
-    if constexpr (has_out<Displs>) put_displs(s, Displs, counts, room_for_counts<Displs>(s));
+  void put_counts_and_displs(const collective_caller& s, const counts_view& counts) {
+    if constexpr (has_out<Counts>) put_counts(s, Counts, counts, reserve_counts<Counts>(s));
+    if constexpr (has_out<Displs>) put_displs(s, Displs, counts, reserve_counts<Displs>(s));
   }
   template <parameter N>
   counts_view view_of() noexcept {
@@ -141,11 +143,11 @@ class frame : public frame_of<F, T, Args...>::base {
       return {};
   }
 
-  void require_single(const call_site& s, std::size_t n, std::size_t wanted) {
-    if (F.single && n != wanted) refuse_size(s, in_name, n, wanted);
+  void require_single(const collective_caller& s, std::size_t n, std::size_t required) {
+    if (F.single && n != required) refuse_size(s, in_name, n, required);
   }
   // Rank 0 of an exscan needs a value that no rank sends.
-  void require_identity(const call_site& s) {
+  void require_identity(const collective_caller& s) {
     if constexpr (F.what == collective::exscan && !has<values_on_rank_0> && !explicit_out) {
       using function = typename std::remove_cvref_t<decltype(data<op>())>::function_type;
       if constexpr (!has_identity<T, function>)  // on all ranks, so that no rank waits
@@ -153,55 +155,55 @@ class frame : public frame_of<F, T, Args...>::base {
                     "pass values_on_rank_0(...) on all ranks, or a recv_buf whose values stay there");
     }
   }
-  void require_buffer(const call_site& s) {
+  void require_buffer(const collective_caller& s) {
     if (!reads) refuse_call(s, in_name, "is missing at the root", "pass it at the root");
   }
 
-  // --- the families, and their shared functions (families.hpp) ---
-  void bcast(const call_site& s);
-  void reduction(const call_site& s);
-  void reduce_scatter(const call_site& s);
-  void regular(const call_site& s);
-  void scatter(const call_site& s);
-  void gatherv(const call_site& s);
-  void scatterv(const call_site& s);
+  // --- the families, and their shared functions (families.hpp, vector_families.hpp) ---
+  void bcast(const collective_caller& s);
+  void reduction(const collective_caller& s);
+  void reduce_scatter(const collective_caller& s);
+  void regular(const collective_caller& s);
+  void scatter(const collective_caller& s);
+  void gatherv(const collective_caller& s);
+  void scatterv(const collective_caller& s);
   counts_view even_counts(int n, std::size_t length);
-  void even_alltoall(const call_site& s);
-  void alltoallw(const call_site& s);
-  void alltoallv(const call_site& s);
-  template <class Check, class Tell>
-  void agree(const call_site&, Check&& check, Tell&& tell);
+  void even_alltoall(const collective_caller& s);
+  void alltoallw(const collective_caller& s);
+  void alltoallv(const collective_caller& s);
+  template <class Check, class Report>
+  void agree(const collective_caller&, Check&& check, Report&& report);
   template <class Check>
-  void agree_with_root(const call_site& s, counts_view& list, std::size_t* all, Check&& check);
-  void check_received(const call_site& s, std::size_t n, bool receives);
-  void put_lengths(const call_site& s, std::size_t n);
+  void agree_with_root(const collective_caller& s, counts_view& list, std::size_t* all, Check&& check);
+  void check_received(const collective_caller& s, std::size_t n, bool receives);
+  void put_lengths(const collective_caller& s, std::size_t n);
   void leave_empty();
-  void receive_scattered(const call_site& s, std::size_t n);
-  void send_blocks(const call_site& s, const counts_view& counts);
-  void receive_blocks(const call_site& s, const counts_view& counts);
+  void receive_scattered(const collective_caller& s, std::size_t n);
+  void send_blocks(const collective_caller& s, const counts_view& counts);
+  void receive_blocks(const collective_caller& s, const counts_view& counts);
 
-  // --- the path of a repeated call (repeat_frame.hpp) ---
-  static constexpr bool only_moves_data();
-  static constexpr bool combines_statelessly();
+  // --- the path of a cached call (cached_call_frame.hpp) ---
+  static constexpr bool has_no_extra_outputs();
+  static constexpr bool operator_is_stateless();
   static constexpr bool has_one_count();
   static constexpr bool has_all_counts();
   template <parameter N>
-  static constexpr std::size_t width_of();
-  static constexpr std::size_t width();
-  static constexpr bool of_one_type();
-  std::uint64_t call_key_of(const call_site& s);
-  bool fits_already(std::size_t n);
-  bool run_with_one_count(const call_site& s);
+  static constexpr std::size_t count_type_size();
+  static constexpr std::size_t max_count_type_size();
+  static constexpr bool counts_have_one_type();
+  std::uint64_t call_key_of(const collective_caller& s);
+  bool has_required_size(std::size_t n);
+  bool run_with_one_count(const collective_caller& s);
   template <parameter Counts, parameter Displs>
-  bool build_arrays(int blocks, const void*& counts, const void*& displs);
-  bool build_counted(const call_site& s, counted_call& c);
+  bool find_count_arrays(int blocks, const void*& counts, const void*& displs);
+  bool build_counted_call(const collective_caller& s, counted_call& c);
 
-  void build_call(const call_site& s) {
+  void build_call(const collective_caller& s) {
     rank_ = s.rank;
     call_.what = F.what;
-    if constexpr (F.even)
+    if constexpr (F.equal_blocks)
       call_.label = F.what == collective::neighbor_allgatherv ? "neighbor_allgather" : "neighbor_alltoall";
-    if constexpr (stands_for_object<out_type>)  // gather of objects runs as gatherv
+    if constexpr (is_object_buffer<out_type>)  // gather of objects runs as gatherv
       call_.label = name_of(static_cast<collective>(s.name.what)).data();
     if constexpr (has<algorithm>) call_.algorithm = data<algorithm>();
     if constexpr (has<composition>) call_.composition = data<composition>();
@@ -224,7 +226,7 @@ class frame : public frame_of<F, T, Args...>::base {
         scatter(s);
       else if constexpr (F.what == collective::scatterv)
         scatterv(s);
-      else if constexpr (F.what == collective::neighbor_alltoallv && F.even)
+      else if constexpr (F.what == collective::neighbor_alltoallv && F.equal_blocks)
         even_alltoall(s);
       else if constexpr (F.what == collective::alltoallv || F.what == collective::neighbor_alltoallv)
         alltoallv(s);
@@ -239,7 +241,7 @@ class frame : public frame_of<F, T, Args...>::base {
 
   // --- rejected calls ---
   // The length of a block in the arguments, from any of them; else refused_count.
-  std::size_t length_named() noexcept {
+  std::size_t stated_length() noexcept {
     long long n = -1;
     if constexpr (F.single || (is_bcast && argument_shape_of<out_type>() == argument_shape::single)) n = 1;
     if constexpr (has_in<recv_count>) n = data<recv_count>();
@@ -255,7 +257,7 @@ class frame : public frame_of<F, T, Args...>::base {
       case collective::neighbor_allgatherv:
       case collective::alltoallv:
       case collective::neighbor_alltoallv:
-        return !F.even && !in_place && !has_in<recv_counts>;
+        return !F.equal_blocks && !in_place && !has_in<recv_counts>;
       default:
         return false;
     }
@@ -264,13 +266,13 @@ class frame : public frame_of<F, T, Args...>::base {
   // --- the result ---
   static constexpr bool by_reference = F.how == mode::persistent;
   template <class Part>
-  typename Part::type take() {
+  typename Part::type extract() {
     constexpr bool buffer = Part::name == out_name;
     if constexpr (buffer && F.single && F.what == collective::reduce && !explicit_out) {
       if (rank_ != call_.root) return std::nullopt;
       return out();
     } else {
-      return base::template take<Part>();
+      return base::template extract<Part>();
     }
   }
 
@@ -284,29 +286,33 @@ class frame : public frame_of<F, T, Args...>::base {
 
   /// Everything before the data moves. Throws usage_error if the call is wrong, or leaves the error
   /// to finish() if the other ranks wait for this one.
-  const call& set_up(const call_site& s) {
+  const call& set_up(const collective_caller& s) {
     try {
       build_call(s);
     } catch (...) {
-      refused(s);
+      reject(s);
     }
     return call_;
   }
   /// Called from a handler: the call then serves the other ranks, or it throws the error.
-  void refused(const call_site& s) {
+  void reject(const collective_caller& s) {
     call_.in_place = in_place;
-    substitute_.take(s, call_, sends_nothing_ ? 0 : length_named(), counts_exchanged() || lists_right_);
+    substitute_.prepare(s, call_, sends_nothing_ ? 0 : stated_length(), counts_exchanged() || lists_valid_);
   }
-  substitute_buffers& with_substitutes() noexcept { return substitute_; }
+  substitute_buffers& substitutes() noexcept { return substitute_; }
   /// Whether the call was rejected and runs only for the other ranks, by serve(); finish() then
   /// throws.
   bool serves_others() const noexcept { return substitute_.used(); }
+  /// Called just before such a call is executed, with the call.
+  void announce_rejection(const collective_caller& s, const call& c) {
+    if (substitute_.used()) substitute_.announce(s, c);
+  }
 
   /// Whether the call can repeat the last one. run_cached() then executes it in place of
   /// set_up() and run_call(). If that returned false, cache_call() follows them.
   static constexpr bool may_be_cached = has_one_count() || has_all_counts();
-  bool run_cached(const call_site& s);
-  void cache_call(const call_site& s);
+  bool run_cached(const collective_caller& s);
+  void cache_call(const collective_caller& s);
 
   /// Everything afterwards. It may be called again after each run of a persistent call.
   result_type finish() {
@@ -329,14 +335,14 @@ class frame : public frame_of<F, T, Args...>::base {
                   (F.what == collective::reduce_scatter_block || F.what == collective::reduce_scatter) &&
                   out_policy() == resize_policy::resize_to_fit && !by_reference)
       out().resize(call_.count);
-    if constexpr (stands_for_object<out_type>) out().unpack(call_);
-    return base::taken(*this, parts{});
+    if constexpr (is_object_buffer<out_type>) out().unpack(call_);
+    return base::make_result(*this, parts{});
   }
 
  protected:
   [[no_unique_address]] std::conditional_t<has_rank_counts(F.what), count_array, nothing> inferred_;
   substitute_buffers substitute_;
-  bool lists_right_ = false;    // counts and displacements were checked: an error is then the room
+  bool lists_valid_ = false;    // counts and displacements are valid: an error concerns the buffer
   bool sends_nothing_ = false;  // the root knows that, in place of the error
   std::size_t length_ = 0;      // of this rank's block in vector forms
   int rank_ = 0;
@@ -346,5 +352,6 @@ class frame : public frame_of<F, T, Args...>::base {
 }  // namespace tutti::detail
 TUTTI_API_END
 
+#include "tutti/detail/cached_call_frame.hpp"
 #include "tutti/detail/families.hpp"
-#include "tutti/detail/repeat_frame.hpp"
+#include "tutti/detail/vector_families.hpp"

@@ -104,7 +104,7 @@ class frame_base {
   static auto type_of_out() {
     if constexpr (explicit_out)
       return std::type_identity<
-          std::remove_reference_t<decltype(get<Out>(std::declval<bag<Args...>&>()).data)>>{};
+          std::remove_reference_t<decltype(get<Out>(std::declval<argument_set<Args...>&>()).data)>>{};
     else
       return std::type_identity<made>{};
   }
@@ -116,8 +116,8 @@ class frame_base {
       return explicit_out ? policy_of<Out>() : resize_policy::resize_to_fit;
   }
   /// Returns memory for n elements of `bytes` bytes each, as far as the policy allows.
-  void* room_for(caller s, std::size_t n, std::size_t bytes) {
-    if (n > PTRDIFF_MAX / bytes) refuse_room(s, Out, n);
+  void* reserve(caller s, std::size_t n, std::size_t bytes) {
+    if (n > PTRDIFF_MAX / bytes) refuse_overflow(s, Out, n);
     if (!fit<out_policy()>(out(), n)) refuse_size(s, Out, size_of(out()), n);
     return data_of(out());
   }
@@ -151,7 +151,7 @@ class frame_base {
   static constexpr auto part_of_argument() {
     if constexpr (!Argument::owning || Argument::direction == flow::in)
       return part_list<>{};
-    else if constexpr (stands_for_object<typename Argument::data_type>)
+    else if constexpr (is_object_buffer<typename Argument::data_type>)
       return part_of_object<Argument::name, typename Argument::data_type::unpacked_object>();
     else if constexpr (std::is_same_v<typename Argument::data_type, automatic>)
       return part_list<part<Argument::name, fresh_part>>{};
@@ -180,8 +180,8 @@ class frame_base {
   }
   /// Moves one part of the result out of the frame.
   template <class Part>
-  typename Part::type take() {
-    if constexpr (stands_for_object<std::remove_cvref_t<decltype(held<Part>())>>)
+  typename Part::type extract() {
+    if constexpr (is_object_buffer<std::remove_cvref_t<decltype(held<Part>())>>)
       return std::move(held<Part>().object());
     else if constexpr (ByReference)
       return held<Part>();
@@ -190,21 +190,21 @@ class frame_base {
   }
   /// The result, built from the parts of `self`, which is this frame.
   template <class Self, class... Parts>
-  static auto taken(Self& self, part_list<Parts...>) -> typename result_of_parts<Parts...>::type {
+  static auto make_result(Self& self, part_list<Parts...>) -> typename result_of_parts<Parts...>::type {
     using type = typename result_of_parts<Parts...>::type;
     if constexpr (std::is_void_v<type>)
       return;
     else if constexpr ((std::is_same_v<typename Parts::type, type> && ...) && sizeof...(Parts) == 1)
-      return (self.template take<Parts>(), ...);
+      return (self.template extract<Parts>(), ...);
     else
-      return type(std::in_place, self.template take<Parts>()...);
+      return type(std::in_place, self.template extract<Parts>()...);
   }
 
  public:
   using result_type = typename result_from<parts>::type;
 
  private:
-  bag<Args...> args_;
+  argument_set<Args...> args_;
   [[no_unique_address]] made made_{};
 };
 

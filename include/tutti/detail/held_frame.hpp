@@ -22,11 +22,11 @@ class held_frame final : public held_call<typename Frame::result_type> {
  public:
   template <class... Args>
   static auto make(const communicator_handle& where, Args&&... args) {
-    void* memory = place(*where);
+    void* memory = allocate(*where);
     try {
       return owner<held_frame>(::new (memory) held_frame(where, static_cast<Args&&>(args)...));
     } catch (...) {
-      replace(*where, memory);
+      deallocate(*where, memory);
       throw;
     }
   }
@@ -39,7 +39,7 @@ class held_frame final : public held_call<typename Frame::result_type> {
   bool dismiss() noexcept override {
     const communicator_handle where = std::move(where_);
     this->~held_frame();
-    replace(*where, this);
+    deallocate(*where, this);
     return true;
   }
 
@@ -47,10 +47,10 @@ class held_frame final : public held_call<typename Frame::result_type> {
   struct nothing {};
   template <class... Args>
   explicit held_frame(const communicator_handle& where, Args&&... args)
-      : where_(where), frame(outside(), static_cast<Args&&>(args)...) {}
+      : where_(where), frame(constructor_argument(), static_cast<Args&&>(args)...) {}
   ~held_frame() = default;
 
-  auto& outside() noexcept {
+  auto& constructor_argument() noexcept {
     if constexpr (Frame::is_message)
       return *where_;
     else
@@ -58,15 +58,15 @@ class held_frame final : public held_call<typename Frame::result_type> {
   }
 
   // The pool does not serve more than the default alignment.
-  static constexpr bool is_kept() { return alignof(held_frame) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__; }
-  static void* place(communicator_impl& where) {
-    if constexpr (is_kept())
+  static constexpr bool is_pooled() { return alignof(held_frame) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__; }
+  static void* allocate(communicator_impl& where) {
+    if constexpr (is_pooled())
       return acquire_memory(where, sizeof(held_frame));
     else
       return ::operator new (sizeof(held_frame), std::align_val_t{alignof(held_frame)});
   }
-  static void replace(communicator_impl& where, void* memory) noexcept {
-    if constexpr (is_kept())
+  static void deallocate(communicator_impl& where, void* memory) noexcept {
+    if constexpr (is_pooled())
       release_memory(where, memory, sizeof(held_frame));
     else
       ::operator delete (memory, std::align_val_t{alignof(held_frame)});
@@ -83,7 +83,7 @@ class held_frame final : public held_call<typename Frame::result_type> {
 template <bool Typed, class Frame>
 pending_call begun(Frame& frame, pending_call made) {
   if constexpr (Typed)
-    return frame.watch(std::move(made));
+    return frame.wrap(std::move(made));
   else
     return made;
 }
@@ -121,17 +121,17 @@ inline void find_request(argument<parameter::request, flow::in, no_resize, reque
 
 /// Begins a call with `start`, and passes it to the request among the arguments, or returns it.
 template <class Held, class Start, class... Args>
-auto begin_call(owner<Held> kept, Start&& start, Args&... args) {
+auto begin_call(owner<Held> storage, Start&& start, Args&... args) {
   using result = typename Held::result_type;
   if constexpr (((parameter_of<Args> == parameter::request) || ...)) {
     request* into = nullptr;
     (find_request(args, into), ...);
     *into = request();  // waits for the call before
     auto under_way = start();
-    *into = request(nonblocking_result<void>(std::move(kept), std::move(under_way)));
+    *into = request(nonblocking_result<void>(std::move(storage), std::move(under_way)));
   } else {
     auto under_way = start();
-    return nonblocking_result<result>(std::move(kept), std::move(under_way));
+    return nonblocking_result<result>(std::move(storage), std::move(under_way));
   }
 }
 

@@ -27,19 +27,19 @@ struct caller {
   call_name name;
 };
 
-/// The same for a collective, with the numbers of ranks and blocks.
-struct call_site : caller {
+/// A caller that executes a collective: also the rank, and the numbers of ranks and blocks.
+struct collective_caller : caller {
   collective what;
   int rank, size;
-  int gives, takes;     // blocks: per rank, neighbour, or rank of the other group
-  int first_group = 0;  // ranks of the first of two groups
+  int send_blocks, recv_blocks;  // blocks: per rank, neighbour, or rank of the other group
+  int first_group = 0;           // ranks of the first of two groups
   int default_root = 0;
 
   int blocks(parameter name) const noexcept {
-    return name == parameter::recv_counts || name == parameter::recv_displs ? takes : gives;
+    return name == parameter::recv_counts || name == parameter::recv_displs ? recv_blocks : send_blocks;
   }
   /// Whether the rank is in the root's own group in a call between groups.
-  bool beside(int root) const noexcept {
+  bool takes_no_part(int root) const noexcept {
     return first_group != 0 && (rank < first_group) == (root < first_group) && rank != root;
   }
   int local_rank() const noexcept { return rank < first_group ? rank : rank - first_group; }
@@ -52,7 +52,7 @@ struct call_site : caller {
 [[noreturn]] void refuse_message(caller, parameter, std::string_view problem);
 
 /// NAME receives one element, but the message has n.
-[[noreturn]] void refuse_several(caller, parameter, std::size_t n);
+[[noreturn]] void refuse_not_single(caller, parameter, std::size_t n);
 /// The value cannot be a default of the communicator.
 [[noreturn]] void refuse_default(communicator_impl&, const char* operation, const char* parameter, int value);
 /// The root is not a rank.
@@ -60,7 +60,7 @@ struct call_site : caller {
 /// A buffer is null, with a count of n.
 [[noreturn]] void refuse_null(caller, parameter, std::size_t n);
 /// recv_count is `given`, but blocks of n elements are sent.
-[[noreturn]] void refuse_received(caller, long long given, std::size_t n);
+[[noreturn]] void refuse_recv_count(caller, long long given, std::size_t n);
 
 /// NAME: "holds 3 elements, but 5 are needed".
 [[noreturn]] void refuse_size(caller, parameter, std::size_t holds, std::size_t needed);
@@ -69,26 +69,26 @@ struct call_site : caller {
 [[noreturn]] void refuse_values(caller, std::size_t values, std::size_t n);
 
 /// NAME would have to hold more than the address space.
-[[noreturn]] void refuse_room(caller, parameter, std::size_t needed);
+[[noreturn]] void refuse_overflow(caller, parameter, std::size_t needed);
 
 /// Throws if a count is negative, or exceeds the buffer.
 std::size_t checked_count(caller, parameter, long long count);
-void check_within(caller, parameter, std::size_t wanted, std::size_t holds);
+void check_within(caller, parameter, std::size_t end, std::size_t holds);
 /// The same for blocks with a given end. The error names displs_name if they would fit without
 /// displacements.
 void check_blocks_within(caller, parameter counts_name, const counts_view& counts, parameter displs_name,
                          std::size_t end, std::size_t holds);
 
 /// Rejects a buffer of p blocks that p does not divide. Returns the length of a block.
-std::size_t divided(const call_site&, parameter, std::size_t elements);
+std::size_t block_length(const collective_caller&, parameter, std::size_t elements);
 
 /// Returns the end of the furthest block, in elements. Throws if there are not p counts (or
 /// displacements), or if one is negative. Absent displacements mean densely packed.
-std::size_t extent_of(const call_site&, parameter counts_name, const counts_view& counts,
+std::size_t extent_of(const collective_caller&, parameter counts_name, const counts_view& counts,
                       parameter displs_name, const counts_view& displs, bool displs_given);
 
 /// The same in bytes, with counts of layouts and displacements in bytes.
-std::size_t extent_of_types(const call_site&, parameter counts_name, const counts_view& counts,
+std::size_t extent_of_types(const collective_caller&, parameter counts_name, const counts_view& counts,
                             parameter displs_name, const counts_view& displs, bool displs_given,
                             parameter types_name, std::span<const layout> types);
 
@@ -98,37 +98,42 @@ class count_array {
   count_array() = default;
   count_array(const count_array&) = delete;
   count_array& operator=(const count_array&) = delete;
-  ~count_array() { delete[] many_; }
+  ~count_array() { delete[] heap_; }
   std::size_t* make(std::size_t n) {
     size_ = n;
-    if (n > few) many_ = new std::size_t[n];
+    if (n > max_inline) heap_ = new std::size_t[n];
     return data();
   }
-  std::size_t* data() noexcept { return many_ != nullptr ? many_ : own_; }
+  std::size_t* data() noexcept { return heap_ != nullptr ? heap_ : inline_; }
   counts_view view() noexcept { return {static_cast<const std::size_t*>(data()), size_}; }
 
  private:
-  static constexpr std::size_t few = 16;
-  std::size_t own_[few];
-  std::size_t* many_ = nullptr;
+  static constexpr std::size_t max_inline = 16;
+  std::size_t inline_[max_inline];
+  std::size_t* heap_ = nullptr;
   std::size_t size_ = 0;
 };
 
 /// The marker that a rank which will throw sends in place of a count.
 inline constexpr std::size_t refused_count = static_cast<std::size_t>(-1);
 
+/// Called first by every call that is not a repeated one. Throws usage_error if the calling thread
+/// does not carry the rank, and peer_error if another rank has rejected its arguments in an earlier
+/// call and this rank received zeros from it.
+void check_entry(const collective_caller&);
+
 /// The root's count, on all ranks. Throws peer_error if the root rejected the call.
-std::size_t count_by_bcast(const call_site&, int root, std::size_t mine);
+std::size_t count_by_bcast(const collective_caller&, int root, std::size_t mine);
 /// Each rank's element of the root's counts; `counts` is read at the root.
-std::size_t count_by_scatter(const call_site&, int root, const counts_view& counts, bool refused);
+std::size_t count_by_scatter(const collective_caller&, int root, const counts_view& counts, bool refused);
 /// All ranks' counts, at the root; 0 for ranks that reject the call. The other ranks do not learn
 /// of it, and continue. So do the root, which throws peer_error, and the rejecting rank
 /// (frame::agree_with_root).
-void counts_by_gather(const call_site&, int root, std::size_t mine, std::size_t* all);
+void counts_by_gather(const collective_caller&, int root, std::size_t mine, std::size_t* all);
 /// All ranks' counts, on all ranks.
-void counts_by_allgather(const call_site&, std::size_t mine, std::size_t* all);
+void counts_by_allgather(const collective_caller&, std::size_t mine, std::size_t* all);
 /// The count from each rank to this one. If `send_counts` is null, this rank rejects the call.
-void counts_by_alltoall(const call_site&, const counts_view* send_counts, std::size_t* recv_counts);
+void counts_by_alltoall(const collective_caller&, const counts_view* send_counts, std::size_t* recv_counts);
 
 /// Writes counts, or the displacements of densely packed blocks, in the caller's type. Throws if a
 /// number does not fit an int.

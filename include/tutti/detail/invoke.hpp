@@ -19,35 +19,38 @@ union unbuilt_call {
 
 // How an argument is passed on: in a register if it refers to the caller's data.
 template <class A>
-using handed = std::conditional_t<A::owning, A&, A>;
+using forwarded = std::conditional_t<A::owning, A&, A>;
 
 /// A call that could not take the path of a repeated call. It is out of line, so that a repeated
 /// call pays only for its own path.
 template <form F, class T, form Named, class Communicator, class... Args>
-[[gnu::noinline]] auto invoke_built(const Communicator& comm, handed<Args>... args) {
-  call_site site = access::site(comm, F);
+[[gnu::noinline]] auto invoke_built(const Communicator& comm, forwarded<Args>... args) {
+  collective_caller site = access::site(comm, F);
   site.name = Named;
+  check_entry(site);
   call c;
   frame_for<F, T, Args&...> f(c, static_cast<Args&>(args)...);
   f.set_up(site);
-  if (f.serves_others()) [[unlikely]]
+  if (f.serves_others()) [[unlikely]] {
+    f.announce_rejection(site, c);
     serve(site.where, c);
-  else
+  } else {
     run_call(site.where, c);
+  }
   f.cache_call(site);
   return f.finish();
 }
 
 // Whether the communicator executes its calls itself, as grid_communicator does.
 template <class Communicator>
-inline constexpr bool has_own_path = requires(const Communicator& comm, const call& c) {
+inline constexpr bool executes_itself = requires(const Communicator& comm, const call& c) {
   comm.carry_out(c);
 };
 
 // Args are the types of the arguments themselves.
 template <form F, class T, class Communicator, class... Args>
 consteval bool has_fast_path() {
-  if constexpr (F.how != mode::blocking || has_own_path<Communicator> || asks_layouts<Args...>)
+  if constexpr (F.how != mode::blocking || executes_itself<Communicator> || requests_layouts<Args...>)
     return false;
   else
     return frame_for<F, T, Args&...>::may_be_cached;
@@ -55,33 +58,38 @@ consteval bool has_fast_path() {
 
 // A call that cannot be a repeated one.
 template <form F, class T, class Communicator, class... Args>
-auto invoke_at_length(const call_site& site, const Communicator& comm, Args&&... args) {
-  if constexpr (asks_layouts<std::remove_cvref_t<Args>...>) (report_layout<T>(without_const(args)), ...);
+auto invoke_general(const collective_caller& site, const Communicator& comm, Args&&... args) {
+  if constexpr (requests_layouts<std::remove_cvref_t<Args>...>) (report_layout<T>(without_const(args)), ...);
   constexpr bool typed = has_layouts<std::remove_cvref_t<Args>...>;
+  check_entry(site);
   if constexpr (F.how == mode::blocking) {
     call c;
     frame_for<F, T, std::remove_cvref_t<Args>&...> f(c, without_const(args)...);
     f.set_up(site);
-    if constexpr (has_own_path<Communicator>)
+    if constexpr (executes_itself<Communicator>) {
       comm.carry_out(c);
-    else if (f.serves_others()) [[unlikely]]
+    } else if (f.serves_others()) [[unlikely]] {
+      f.announce_rejection(site, c);
       serve(site.where, c);
-    else
+    } else {
       run_call(site.where, c);
-    if constexpr (typed) f.arrive();
+    }
+    if constexpr (typed) f.unpack();
     return f.finish();
   } else {
     using held = held_frame<frame_for<F, T, std::remove_cvref_t<Args>...>>;
-    auto kept = held::make(handle_of(comm), static_cast<Args&&>(args)...);
-    const call& c = kept->frame.set_up(site);
+    auto storage = held::make(handle_of(comm), static_cast<Args&&>(args)...);
+    const call& c = storage->frame.set_up(site);
+    if (storage->frame.serves_others()) [[unlikely]]
+      storage->frame.announce_rejection(site, c);
     if constexpr (F.how == mode::nonblocking) {
       return begin_call(
-          std::move(kept),
-          [&frame = kept->frame, &site, &c] { return begun<typed>(frame, start_call(site.where, c)); },
+          std::move(storage),
+          [&frame = storage->frame, &site, &c] { return begun<typed>(frame, start_call(site.where, c)); },
           without_const(args)...);
     } else {
-      auto prepared = begun<typed>(kept->frame, prepare_call(site.where, c));
-      return plan<typename held::result_type>(std::move(kept), std::move(prepared));
+      auto prepared = begun<typed>(storage->frame, prepare_call(site.where, c));
+      return plan<typename held::result_type>(std::move(storage), std::move(prepared));
     }
   }
 }
@@ -89,8 +97,8 @@ auto invoke_at_length(const call_site& site, const Communicator& comm, Args&&...
 /// Executes a checked call on elements of type T. Named is the form that the user called. It is
 /// inlined into the program, since the path of a repeated call is short.
 template <form F, class T, form Named, class Communicator, class... Args>
-[[gnu::always_inline]] inline auto invoke_judged(const call_site& site, const Communicator& comm,
-                                                 Args&&... args) {
+[[gnu::always_inline]] inline auto invoke_checked(const collective_caller& site, const Communicator& comm,
+                                                  Args&&... args) {
   if constexpr (has_fast_path<F, T, Communicator, std::remove_cvref_t<Args>...>()) {
     unbuilt_call never;
     frame_for<F, T, std::remove_cvref_t<Args>&...> f(never.built, without_const(args)...);
@@ -99,7 +107,7 @@ template <form F, class T, form Named, class Communicator, class... Args>
     return invoke_built<F, T, Named, Communicator, std::remove_cvref_t<Args>...>(comm,
                                                                                  without_const(args)...);
   } else {
-    return invoke_at_length<F, T>(site, comm, static_cast<Args&&>(args)...);
+    return invoke_general<F, T>(site, comm, static_cast<Args&&>(args)...);
   }
 }
 
@@ -117,11 +125,11 @@ template <form F, class T, class Communicator, class... Args>
     constexpr verdict v = judged<F, T, std::remove_cvref_t<Args>...>();
     if constexpr (v.what != problem::none) {
       diagnostic<v.what, v.which>{};
-      return mistaken{};
+      return rejected_call_result{};
     } else {
       using element = element_of_call<T, std::remove_cvref_t<Args>...>;
       note_call(impl_of(comm), args...);
-      return invoke_judged<F, element, F>(access::site(comm, F), comm, static_cast<Args&&>(args)...);
+      return invoke_checked<F, element, F>(access::site(comm, F), comm, static_cast<Args&&>(args)...);
     }
   }
 }

@@ -17,10 +17,10 @@ namespace tutti::detail {
 /// Sends and receives concurrently. The receive is checked before anything is sent. If the receive
 /// throws, the call still waits for the send.
 template <class Frame>
-auto exchange_messages(communicator_impl& where, Frame& f, int usual_tag) {
-  const send_args out = f.outgoing(usual_tag);
+auto exchange_messages(communicator_impl& where, Frame& f, int default_tag) {
+  const send_args out = f.outgoing(default_tag);
   if constexpr (Frame::in_place) {
-    f.check_room();
+    f.check_capacity();
     check_recv(where, f.awaited());
     send(where, out);  // the library has a copy
     return f.finish(receive(where, f.incoming()));
@@ -28,27 +28,27 @@ auto exchange_messages(communicator_impl& where, Frame& f, int usual_tag) {
     const recv_args in = f.incoming();
     check_recv(where, in);
     auto under_way = start_send(where, out);
-    envelope came;
+    envelope received;
     try {
-      came = receive(where, in);
+      received = receive(where, in);
     } catch (...) {
       under_way->wait();
       throw;
     }
     under_way->wait();
-    return f.finish(came);
+    return f.finish(received);
   }
 }
 
 /// An optional result: an optional of the result of f, or a bool if f returns nothing.
 template <class Frame>
-auto perhaps(bool there, Frame& f, const envelope& came) {
+auto optional_result(bool is_found, Frame& f, const envelope& received) {
   using result = typename Frame::result_type;
   if constexpr (std::is_void_v<result>) {
-    if (there) f.finish(came);
-    return there;
+    if (is_found) f.finish(received);
+    return is_found;
   } else {
-    return there ? std::optional<result>(f.finish(came)) : std::optional<result>();
+    return is_found ? std::optional<result>(f.finish(received)) : std::optional<result>();
   }
 }
 
@@ -69,32 +69,32 @@ auto carry_out(Communicator& comm, Frame& f) {
       return f.finish(receive(where, in));
   } else if constexpr (F.what == call::try_recv) {
     recv_args r = f.incoming();
-    envelope came;
-    const bool there = look(where, r.operation, r.source, r.tag, false, came);
-    if (there) {  // the next of this sender and tag is the one that was found
-      r.source = came.source;
-      r.tag = came.tag;
-      came = receive(where, r);
+    envelope received;
+    const bool is_found = probe(where, r.operation, r.source, r.tag, false, received);
+    if (is_found) {  // the next of this sender and tag is the one that was found
+      r.source = received.source;
+      r.tag = received.tag;
+      received = receive(where, r);
     }
-    return perhaps(there, f, came);
+    return optional_result(is_found, f, received);
   } else if constexpr (F.what == call::mprobe) {
     return matched<F.how>(handle_of(comm), f.awaited());  // message.hpp
   } else {
     const recv_args r = f.awaited();
-    envelope came;
-    const bool there = look(where, r.operation, r.source, r.tag, F.how == mode::blocking, came);
+    envelope received;
+    const bool is_found = probe(where, r.operation, r.source, r.tag, F.how == mode::blocking, received);
     if constexpr (F.how == mode::blocking)
-      return f.finish(came);
+      return f.finish(received);
     else
-      return perhaps(there, f, came);
+      return optional_result(is_found, f, received);
   }
 }
 
 /// Executes a checked call; T is the type of the received elements.
 template <message_form F, class T, class Communicator, class... Args>
-auto invoke_message_judged(Communicator& comm, Args&&... args) {
+auto invoke_message_checked(Communicator& comm, Args&&... args) {
   [[maybe_unused]] communicator_impl& where = impl_of(comm);
-  if constexpr (asks_layouts<std::remove_cvref_t<Args>...>)
+  if constexpr (requests_layouts<std::remove_cvref_t<Args>...>)
     (report_layout_in_message<T, std::remove_cvref_t<Args>...>(without_const(args)), ...);
   constexpr bool typed = has_layouts<std::remove_cvref_t<Args>...>;
   if constexpr (F.how == mode::blocking || !(F.sends() || F.receives())) {
@@ -102,29 +102,31 @@ auto invoke_message_judged(Communicator& comm, Args&&... args) {
     return carry_out<F>(comm, f);
   } else {
     using held = held_frame<message_frame_for<F, T, std::remove_cvref_t<Args>...>>;
-    auto kept = held::make(handle_of(comm), static_cast<Args&&>(args)...);
-    auto& f = kept->frame;
+    auto storage = held::make(handle_of(comm), static_cast<Args&&>(args)...);
+    auto& f = storage->frame;
     if constexpr (F.sends()) {
       const send_args out = f.outgoing(comm.default_tag());
       if constexpr (F.how == mode::nonblocking) {
         return begin_call(
-            std::move(kept), [&] { return begun<typed>(f, start_send(where, out)); }, without_const(args)...);
+            std::move(storage), [&] { return begun<typed>(f, start_send(where, out)); },
+            without_const(args)...);
       } else {
         auto prepared = begun<typed>(f, prepare_send(where, out));
-        return plan<typename held::result_type>(std::move(kept), std::move(prepared));
+        return plan<typename held::result_type>(std::move(storage), std::move(prepared));
       }
     } else {
       const recv_args in = f.incoming();
       if constexpr (F.matched) {
         return begin_call(
-            std::move(kept), [&] { return begun<typed>(f, comm.start_receive(in)); }, without_const(args)...);
+            std::move(storage), [&] { return begun<typed>(f, comm.start_receive(in)); },
+            without_const(args)...);
       } else if constexpr (F.how == mode::nonblocking) {
         return begin_call(
-            std::move(kept), [&] { return begun<typed>(f, start_receive(where, in)); },
+            std::move(storage), [&] { return begun<typed>(f, start_receive(where, in)); },
             without_const(args)...);
       } else {
         auto prepared = begun<typed>(f, prepare_receive(where, in));
-        return plan<typename held::result_type>(std::move(kept), std::move(prepared));
+        return plan<typename held::result_type>(std::move(storage), std::move(prepared));
       }
     }
   }
@@ -142,11 +144,11 @@ auto invoke_message(Communicator& comm, Args&&... args) {
     constexpr verdict v = judged<F, T, std::remove_cvref_t<Args>...>();
     if constexpr (v.what != problem::none) {
       diagnostic<v.what, v.which>{};
-      return mistaken{};
+      return rejected_call_result{};
     } else {
       using element = typename element_in<F, T, std::remove_cvref_t<Args>...>::type;
       note_call(impl_of(comm), args...);
-      return invoke_message_judged<F, element>(comm, static_cast<Args&&>(args)...);
+      return invoke_message_checked<F, element>(comm, static_cast<Args&&>(args)...);
     }
   }
 }

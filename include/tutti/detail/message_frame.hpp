@@ -76,25 +76,25 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
   caller site() const noexcept { return {where_, F}; }
 
   // The destination and tag, without contents.
-  send_args addressed(int usual_tag) noexcept {
+  send_args destination_args(int default_tag) noexcept {
     send_args l;
-    l.operation = written(F);
+    l.operation = api_name(F);
     l.destination = data<destination>();
-    l.tag = given_or<send_tag, tag>(usual_tag);
+    l.tag = given_or<send_tag, tag>(default_tag);
     l.mode = default_mode();
     if constexpr (has<send_mode>) l.mode = data<send_mode>();
     return l;
   }
 
   // Called once the length is known. If it throws, the message stays.
-  static void* room(void* state, const envelope& what) {
+  static void* allocate(void* state, const envelope& what) {
     auto& self = *static_cast<message_frame*>(state);
     const std::size_t n = what.bytes / sizeof(T);
     if constexpr (F.single) {
-      if (n != 1 && what.source != rank::null) refuse_several(self.site(), recv_buf, n);
+      if (n != 1 && what.source != rank::null) refuse_not_single(self.site(), recv_buf, n);
       return address_of(self.out());
     } else {
-      return self.room_for(self.site(), n, sizeof(T));
+      return self.reserve(self.site(), n, sizeof(T));
     }
   }
 
@@ -108,7 +108,7 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
       : base(static_cast<U&&>(arguments)...), where_(where) {}
 
   /// The outgoing message. Throws usage_error if the count does not match the buffer.
-  send_args outgoing(int usual_tag) {
+  send_args outgoing(int default_tag) {
     auto& buffer = sent();
     std::size_t n = size_of(buffer);
     if constexpr (has_in<send_count>) {
@@ -117,7 +117,7 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
       check_within(site(), send_count, n, holds);
     }
     this->template put_count<send_count>(site(), n);
-    send_args l = addressed(usual_tag);
+    send_args l = destination_args(default_tag);
     l.data = data_of(buffer);
     l.bytes = n * sizeof(*data_of(buffer));
     return l;
@@ -125,15 +125,15 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
 
   /// For in-place calls, before the data is sent. Throws usage_error if a given count will not fit
   /// later.
-  void check_room() {
+  void check_capacity() {
     if constexpr (has_in<recv_count> && out_policy() == resize_policy::no_resize)
-      this->room_for(site(), checked_count(site(), recv_count, data<recv_count>()), sizeof(T));
+      this->reserve(site(), checked_count(site(), recv_count, data<recv_count>()), sizeof(T));
   }
 
   /// The source and tag of the awaited message.
   recv_args awaited() noexcept {
     recv_args r;
-    r.operation = written(F);
+    r.operation = api_name(F);
     r.source = given_or<source, source>(rank::any);
     r.tag = given_or<recv_tag, tag>(tags::any);
     return r;
@@ -145,10 +145,10 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
     r.element = sizeof(T);
     if constexpr (has_in<recv_count>) {
       const std::size_t n = checked_count(site(), recv_count, data<recv_count>());
-      r.into = this->room_for(site(), n, sizeof(T));
-      r.most = n * sizeof(T);
+      r.into = this->reserve(site(), n, sizeof(T));
+      r.capacity = n * sizeof(T);
     } else {
-      r.room = &message_frame::room;
+      r.allocate = &message_frame::allocate;
       r.state = this;
     }
     return r;
@@ -156,9 +156,9 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
 
   /// Called when the message is complete. It may be called again after each run of a persistent
   /// call.
-  result_type finish(const envelope& came = {}) {
+  result_type finish(const envelope& received = {}) {
     if constexpr (F.receives()) {
-      const std::size_t n = came.bytes / sizeof(T);
+      const std::size_t n = received.bytes / sizeof(T);
       // A count only limited the length, and rank::null sends nothing: the actual length is known
       // only now.
       constexpr bool fits = !F.single && argument_shape_of<out_type>() == argument_shape::contiguous &&
@@ -168,9 +168,9 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
         if (size_of(out()) != n) out().resize(n);
       this->template put_count<recv_count>(site(), n);
     }
-    if constexpr (stands_for_object<out_type>) out().unpack(came);
-    if constexpr (has<status>) data<status>() = tutti::status(came);
-    return base::taken(*this, parts{});
+    if constexpr (is_object_buffer<out_type>) out().unpack(received);
+    if constexpr (has<status>) data<status>() = tutti::status(received);
+    return base::make_result(*this, parts{});
   }
 
  private:

@@ -39,9 +39,10 @@ constexpr rules rules_of(message_form f) {
 // and so may a buffer with a layout.
 template <message_form F, class T, class... Args>
 struct element_in<F, T, Args...> {
-  using type = typename first_known<T, typename told<parameter::recv_buf, Args>::type...,
-                                    typename told<parameter::send_recv_buf, Args>::type...,
-                                    typename told<parameter::send_buf, Args>::type...>::type;
+  using type =
+      typename first_non_void<T, typename element_of_argument<parameter::recv_buf, Args>::type...,
+                              typename element_of_argument<parameter::send_recv_buf, Args>::type...,
+                              typename element_of_argument<parameter::send_buf, Args>::type...>::type;
   template <class A>
   using for_argument = std::conditional_t<parameter_of<A> == parameter::send_buf ||
                                               has_layout(types_given<Args...>(), parameter_of<A>),

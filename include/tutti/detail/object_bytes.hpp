@@ -26,7 +26,7 @@ class object_bytes {
   object_bytes(object_bytes&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)),
         size_(std::exchange(other.size_, 0)),
-        room_(std::exchange(other.room_, 0)),
+        capacity_(std::exchange(other.capacity_, 0)),
         fault_(std::move(other.fault_)) {}
   object_bytes& operator=(object_bytes&&) = delete;
   ~object_bytes() { delete[] data_; }
@@ -35,13 +35,13 @@ class object_bytes {
   const std::byte* data() const noexcept { return data_; }
   std::size_t size() const noexcept { return size_; }
   void resize(std::size_t n) {
-    if (n > room_) {
-      const std::size_t room = size_ == 0 || n > 2 * room_ ? n : 2 * room_;
-      auto* larger = new std::byte[room];
+    if (n > capacity_) {
+      const std::size_t capacity = size_ == 0 || n > 2 * capacity_ ? n : 2 * capacity_;
+      auto* larger = new std::byte[capacity];
       if (size_ != 0) __builtin_memcpy(larger, data_, size_);
       delete[] data_;
       data_ = larger;
-      room_ = room;
+      capacity_ = capacity;
     }
     size_ = n;
   }
@@ -61,18 +61,18 @@ class object_bytes {
       fault_ = std::current_exception();
     }
   }
-  void require_written() const {
+  void require_packed() const {
     if (fault_) std::rethrow_exception(fault_);
   }
 
  private:
   std::byte* data_ = nullptr;
-  std::size_t size_ = 0, room_ = 0;
+  std::size_t size_ = 0, capacity_ = 0;
   std::exception_ptr fault_;
 };
 
 /// The place of an object in a call, for reports.
-struct object_place : caller {
+struct object_site : caller {
   parameter name;
 };
 
@@ -89,22 +89,22 @@ struct native_format {
   /// Appends n objects from `first` on, and stores their lengths. A length is never 0.
   template <class X, class Iterator>
   static void pack(detail::object_bytes& to, Iterator first, std::size_t n, std::size_t* lengths,
-                   detail::object_place at) {
+                   detail::object_site at) {
     std::size_t all = to.size();
     Iterator next = first;
     for (std::size_t i = 0; i < n; ++i, ++next) {
       detail::writer count(at, at.name);
-      count.whole(static_cast<const X&>(*next));
+      count.write_message(static_cast<const X&>(*next));
       all += lengths[i] = count.size();
     }
     std::size_t end = to.size();
     to.resize(all);
     for (std::size_t i = 0; i < n; end += lengths[i], ++i, ++first)
-      detail::writer(at, at.name, to.data() + end, lengths[i]).whole(static_cast<const X&>(*first));
+      detail::writer(at, at.name, to.data() + end, lengths[i]).write_message(static_cast<const X&>(*first));
   }
   template <class X>
-  static void unpack(const std::byte* from, std::size_t n, X& object, detail::object_place at) {
-    detail::reader(at, at.name, from, n).whole(object);
+  static void unpack(const std::byte* from, std::size_t n, X& object, detail::object_site at) {
+    detail::reader(at, at.name, from, n).read_message(object);
   }
 };
 
@@ -121,20 +121,20 @@ using format_of = typename format_named<Name>::type;
 /// A received object. Data is `X&` for the caller's own object, else X. Many: it is a container of
 /// objects, one from each rank.
 template <class Data, class Format, bool Many>
-class arriving : public object_bytes {
+class received_object : public object_bytes {
   using object_type = std::remove_reference_t<Data>;
 
  public:
   using unpacked_object = std::conditional_t<std::is_reference_v<Data>, void, Data>;
 
   template <class... D>
-  explicit arriving(object_place at, D&&... object) : at_(at), object_(static_cast<D&&>(object)...) {}
+  explicit received_object(object_site at, D&&... object) : at_(at), object_(static_cast<D&&>(object)...) {}
 
   object_type& object() noexcept { return object_; }
 
   /// For a message. A message from rank::null has no object.
-  void unpack(const envelope& came) {
-    if (came.source != rank::null) Format::unpack(data(), size(), object(), at_);
+  void unpack(const envelope& received) {
+    if (received.source != rank::null) Format::unpack(data(), size(), object(), at_);
   }
   /// For a collective. A rank that receives nothing has no bytes, or no lengths.
   void unpack(const call& c) {
@@ -147,18 +147,18 @@ class arriving : public object_bytes {
         begin += c.out_counts[i++];
       }
     } else {
-      const bool gave = c.what == collective::bcast && rank_of(at_.where) == c.root;
-      if (!gave && c.count != 0) Format::unpack(data(), size(), object(), at_);
+      const bool is_sender = c.what == collective::bcast && rank_of(at_.where) == c.root;
+      if (!is_sender && c.count != 0) Format::unpack(data(), size(), object(), at_);
     }
   }
 
  private:
-  object_place at_;
+  object_site at_;
   Data object_;
 };
 
 /// Sent objects: their bytes, and if they go to different ranks, the length of each.
-struct departing {
+struct sent_objects {
   object_bytes bytes;
   dynamic_array<std::size_t> lengths;
 };

@@ -71,7 +71,7 @@ constexpr bool receives_many(form f) {
 constexpr bool receives_many(message_form) { return false; }
 
 constexpr bool takes_objects(form f) {
-  return f.how != mode::persistent && !f.single && !f.even &&
+  return f.how != mode::persistent && !f.single && !f.equal_blocks &&
          (is_bcast(f) || sends_many(f) || receives_many(f));
 }
 constexpr bool takes_objects(message_form f) {
@@ -144,14 +144,14 @@ struct object_call {
 template <auto F, class T, class Call, class A>
 consteval problem problem_of_object() {
   using enum parameter;
-  using known = object_argument<A>;
-  using object = typename known::object;
+  using traits = object_argument<A>;
+  using object = typename traits::object;
   constexpr parameter name = parameter_of<A>;
   constexpr bool in_place = name == send_recv_buf;
   if (in_place ? !is_bcast(F) && !is_sendrecv(F) : name != send_buf && name != recv_buf)
     return problem::no_objects;
-  if (known::is_received != (name == recv_buf)) return problem::not_serialized;
-  if (name != send_buf && known::is_const) return problem::constant;
+  if (traits::is_received != (name == recv_buf)) return problem::not_serialized;
+  if (name != send_buf && traits::is_const) return problem::constant;
   if constexpr (name == send_buf) {
     if constexpr (sends_many(F)) {
       if (!looks_like_range<object>) return problem::no_range;
@@ -174,35 +174,35 @@ consteval problem problem_of_object() {
 }
 
 template <auto F, class T, class Call, class A>
-consteval seen_argument seen_with_objects() {
+consteval argument_properties properties_with_objects() {
   constexpr parameter name = parameter_of<A>;
   constexpr bool is_buffer =
       name == parameter::send_buf || name == parameter::recv_buf || name == parameter::send_recv_buf;
   if constexpr (holds_object<A>) {
     // Sent objects are written at once, and need not be kept.
-    constexpr bool kept =
+    constexpr bool owning =
         name != parameter::send_buf && !std::is_reference_v<typename object_argument<A>::data>;
-    return {name, direction_of<A>, problem_of_object<F, T, Call, A>(), kept, true};
+    return {name, direction_of<A>, problem_of_object<F, T, Call, A>(), owning, true};
   } else {
     constexpr bool mixed = is_buffer && !is_automatic_buffer<A> && !is_sendrecv(F);
-    seen_argument seen = seen_in<void, A>;
-    if (mixed && seen.own != problem::misused && seen.own != problem::pointer)
-      seen.own = problem::not_serialized;
-    return seen;
+    argument_properties properties = properties_in<void, A>;
+    if (mixed && properties.fault != problem::misused && properties.fault != problem::pointer)
+      properties.fault = problem::not_serialized;
+    return properties;
   }
 }
 
 /// The error in the call F<T>(Args...), some of whose arguments hold objects.
 template <auto F, class T, class... Args>
 consteval verdict judged_with_objects() {
-  using known = object_call<F, T, Args...>;
+  using traits = object_call<F, T, Args...>;
   if constexpr (!takes_objects(F)) {
     parameter name = parameter::unnamed;
     ((holds_object<Args> ? void(name = parameter_of<Args>) : void()), ...);
     return {problem::no_objects, name};
   } else {
-    constexpr seen_argument seen[] = {seen_with_objects<F, T, known, Args>()...};
-    return judge(without_counts(rules_of(F)), true, seen, sizeof...(Args));
+    constexpr argument_properties properties[] = {properties_with_objects<F, T, traits, Args>()...};
+    return judge(without_counts(rules_of(F)), true, properties, sizeof...(Args));
   }
 }
 
@@ -211,19 +211,19 @@ template <auto F, class A>
 struct unserializable_argument {
   static constexpr auto find() {
     if constexpr (holds_object<A>) {
-      using known = object_argument<A>;
-      using object = typename known::object;
+      using traits = object_argument<A>;
+      using object = typename traits::object;
       using sent_item =
           typename std::conditional_t<sends_many(F), item_of<object>, std::type_identity<object>>::type;
       if constexpr (parameter_of<A> == parameter::send_buf)
-        return std::type_identity<typename known::format::template cannot_be_sent<sent_item>>{};
+        return std::type_identity<typename traits::format::template cannot_be_sent<sent_item>>{};
       else if constexpr (receives_many(F))
         return std::type_identity<
-            typename known::format::template cannot_be_received<typename object::value_type>>{};
+            typename traits::format::template cannot_be_received<typename object::value_type>>{};
       else
         return std::type_identity<typename first_unserializable<
-            typename known::format::template cannot_be_sent<object>,
-            typename known::format::template cannot_be_received<object>>::type>{};
+            typename traits::format::template cannot_be_sent<object>,
+            typename traits::format::template cannot_be_received<object>>::type>{};
     } else {
       return std::type_identity<void>{};
     }

@@ -30,32 +30,32 @@ constexpr collective vector_form_of(collective what) {
 
 /// Throws usage_error if the number of objects differs from that of blocks, after reporting it to
 /// the other ranks.
-void check_objects(const call_site&, object_place, int root, std::size_t objects);
+void check_objects(const collective_caller&, object_site, int root, std::size_t objects);
 
 // --- serialization before the call ---
 template <class Format, class X>
-void pack_one(object_bytes& to, const X& x, object_place at) {
+void pack_one(object_bytes& to, const X& x, object_site at) {
   std::size_t length = 0;
   Format::template pack<X>(to, address_of(x), 1, &length, at);
 }
 template <class Format, class C>
-void pack_each(departing& to, const C& objects, std::size_t n, object_place at) {
+void pack_each(sent_objects& to, const C& objects, std::size_t n, object_site at) {
   to.lengths.resize(n);
   Format::template pack<typename C::value_type>(to.bytes, objects.begin(), n, to.lengths.data(), at);
 }
 
 // Writes the objects of a collective's send_buf.
 template <form F, class A>
-void pack_sent(departing& sent, const A& a, const call_site& site, int root) {
+void pack_send_buf(sent_objects& sent, const A& a, const collective_caller& site, int root) {
   if constexpr (holds_object<A> && parameter_of<A> == parameter::send_buf) {
     using format = typename object_argument<A>::format;
-    const object_place at{site, parameter::send_buf};
+    const object_site at{site, parameter::send_buf};
     if constexpr (F.what == collective::scatter)
       if (site.rank != root) return;
     if constexpr (sends_many(F)) {
       check_objects(site, at, root, a.data.object.size());
       sent.bytes.fill(
-          [&] { pack_each<format>(sent, a.data.object, static_cast<std::size_t>(site.gives), at); });
+          [&] { pack_each<format>(sent, a.data.object, static_cast<std::size_t>(site.send_blocks), at); });
     } else {
       sent.bytes.fill([&] { pack_one<format>(sent.bytes, a.data.object, at); });
     }
@@ -80,36 +80,36 @@ template <class Call, class Format, bool Many, class A>
 decltype(auto) in_bytes(A&& a, caller site, object_bytes& sent, bool gives) {
   using argument_type = std::remove_cvref_t<A>;
   constexpr parameter name = parameter_of<argument_type>;
-  const object_place at{site, name};
+  const object_site at{site, name};
   if constexpr (!holds_object<argument_type>) {
     if constexpr (is_automatic_buffer<argument_type> && Call::makes) {
-      using place = arriving<typename Call::made, Format, Many>;
-      return argument<name, flow::out, resize_to_fit, place>{place(at)};
+      using buffer = received_object<typename Call::made, Format, Many>;
+      return argument<name, flow::out, resize_to_fit, buffer>{buffer(at)};
     } else {
       return static_cast<A&&>(a);
     }
   } else if constexpr (name == parameter::send_buf) {
     return argument<name, flow::in, no_resize, object_bytes>{std::move(sent)};
   } else {
-    using known = object_argument<argument_type>;
-    using data = typename known::data;
-    using format = typename known::format;
-    arriving<data, format, Many> place(at, static_cast<data&&>(without_const(a).data.object));
+    using traits = object_argument<argument_type>;
+    using data = typename traits::data;
+    using format = typename traits::format;
+    received_object<data, format, Many> buffer(at, static_cast<data&&>(without_const(a).data.object));
     if constexpr (name == parameter::send_recv_buf)
       if (gives) {
-        const auto pack = [&] { pack_one<format>(place, place.object(), at); };
+        const auto pack = [&] { pack_one<format>(buffer, buffer.object(), at); };
         if (site.name.message)
           pack();
         else
-          place.fill(pack);
+          buffer.fill(pack);
       }
-    return argument<name, argument_type::direction, resize_to_fit, arriving<data, format, Many>>{
-        std::move(place)};
+    return argument<name, argument_type::direction, resize_to_fit, received_object<data, format, Many>>{
+        std::move(buffer)};
   }
 }
 
 template <class A>
-concept arrives_as_object = stands_for_object<typename A::data_type>;
+concept arrives_as_object = is_object_buffer<typename A::data_type>;
 
 /// The format of what the call makes, which is that of the sent object.
 template <class... Args>
@@ -132,36 +132,38 @@ consteval bool diagnose_objects() {
 template <form F, class T, class Communicator, class... Args>
 auto invoke_with_objects(const Communicator& comm, Args&&... args) {
   if constexpr (!diagnose_objects<F, T, std::remove_cvref_t<Args>...>()) {
-    return mistaken{};
+    return rejected_call_result{};
   } else {
-    using known = object_call<F, T, std::remove_cvref_t<Args>...>;
+    using traits = object_call<F, T, std::remove_cvref_t<Args>...>;
     using format = format_sent<Args...>;
     constexpr bool many = receives_many(F);
     constexpr form on_bytes{vector_form_of(F.what), F.how};
     note_call(impl_of(comm), args...);
-    call_site site = access::site(comm, on_bytes);
+    collective_caller site = access::site(comm, on_bytes);
     site.name = F;
+    check_entry(site);
     int root = site.default_root;
     (find_root(args, root), ...);
-    departing sent;
-    (pack_sent<F>(sent, args, site, root), ...);
+    sent_objects sent;
+    (pack_send_buf<F>(sent, args, site, root), ...);
     const bool gives = site.rank == root;
     const auto go = [&](auto&&... more) {
-      return invoke_judged<on_bytes, std::byte, F>(
+      return invoke_checked<on_bytes, std::byte, F>(
           site, comm, std::move(more)...,
-          in_bytes<known, format, many>(static_cast<Args&&>(args), site, sent.bytes, gives)...);
+          in_bytes<traits, format, many>(static_cast<Args&&>(args), site, sent.bytes, gives)...);
     };
     constexpr bool requested = (is_automatic_buffer<std::remove_cvref_t<Args>> || ...);
-    constexpr bool first = known::makes && !requested;
-    using made = std::conditional_t<first, arriving<typename known::made, format, many>, object_bytes>;
+    constexpr bool first = traits::makes && !requested;
+    using made =
+        std::conditional_t<first, received_object<typename traits::made, format, many>, object_bytes>;
     using lengths = argument<parameter::send_counts, flow::in, no_resize, dynamic_array<std::size_t>>;
-    using place = argument<parameter::recv_buf, flow::out, resize_to_fit, made>;
-    constexpr bool tells = sends_many(F) && !std::is_void_v<typename known::sent>;
-    if constexpr (first && tells)
-      return go(place{made({site, parameter::recv_buf})}, lengths{std::move(sent.lengths)});
+    using buffer = argument<parameter::recv_buf, flow::out, resize_to_fit, made>;
+    constexpr bool passes_lengths = sends_many(F) && !std::is_void_v<typename traits::sent>;
+    if constexpr (first && passes_lengths)
+      return go(buffer{made({site, parameter::recv_buf})}, lengths{std::move(sent.lengths)});
     else if constexpr (first)
-      return go(place{made({site, parameter::recv_buf})});
-    else if constexpr (tells)
+      return go(buffer{made({site, parameter::recv_buf})});
+    else if constexpr (passes_lengths)
       return go(lengths{std::move(sent.lengths)});
     else
       return go();
@@ -172,17 +174,17 @@ auto invoke_with_objects(const Communicator& comm, Args&&... args) {
 template <message_form F, class T, class Communicator, class... Args>
 auto invoke_message_on_bytes(Communicator& comm, Args&&... args) {
   constexpr bool arrives = (arrives_as_object<std::remove_cvref_t<Args>> || ...);
-  using told = std::conditional_t<arrives, void, T>;
-  using element = typename element_in<F, told, std::remove_cvref_t<Args>...>::type;
-  return invoke_message_judged<F, element>(comm, static_cast<Args&&>(args)...);
+  using element_hint = std::conditional_t<arrives, void, T>;
+  using element = typename element_in<F, element_hint, std::remove_cvref_t<Args>...>::type;
+  return invoke_message_checked<F, element>(comm, static_cast<Args&&>(args)...);
 }
 
 template <message_form F, class T, class Communicator, class... Args>
 auto invoke_message_with_objects(Communicator& comm, Args&&... args) {
   if constexpr (!diagnose_objects<F, T, std::remove_cvref_t<Args>...>()) {
-    return mistaken{};
+    return rejected_call_result{};
   } else {
-    using known = object_call<F, T, std::remove_cvref_t<Args>...>;
+    using traits = object_call<F, T, std::remove_cvref_t<Args>...>;
     using format = format_sent<Args...>;
     note_call(impl_of(comm), args...);
     const caller site{impl_of(comm), F};
@@ -191,13 +193,13 @@ auto invoke_message_with_objects(Communicator& comm, Args&&... args) {
     const auto go = [&](auto&&... more) {
       return invoke_message_on_bytes<F, T>(
           comm, std::move(more)...,
-          in_bytes<known, format, false>(static_cast<Args&&>(args), site, sent, true)...);
+          in_bytes<traits, format, false>(static_cast<Args&&>(args), site, sent, true)...);
     };
     constexpr bool requested = (is_automatic_buffer<std::remove_cvref_t<Args>> || ...);
-    if constexpr (known::makes && !requested) {
-      using made = arriving<typename known::made, format, false>;
-      using place = argument<parameter::recv_buf, flow::out, resize_to_fit, made>;
-      return go(place{made({site, parameter::recv_buf})});
+    if constexpr (traits::makes && !requested) {
+      using made = received_object<typename traits::made, format, false>;
+      using buffer = argument<parameter::recv_buf, flow::out, resize_to_fit, made>;
+      return go(buffer{made({site, parameter::recv_buf})});
     } else {
       return go();
     }

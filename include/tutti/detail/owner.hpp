@@ -20,19 +20,19 @@ namespace tutti::detail {
 /// The state that one rank keeps of one communicator. Defined in the library.
 class communicator_impl;
 
-/// Increments and decrements the number of holders; the last drop() deletes. Any thread may call
-/// them.
-void keep(communicator_impl&) noexcept;
-void drop(communicator_impl&) noexcept;
+/// Increments and decrements the reference count; the last drop_reference() deletes. Any thread may
+/// call them.
+void add_reference(communicator_impl&) noexcept;
+void drop_reference(communicator_impl&) noexcept;
 
-/// One holder of a communicator_impl, or of none.
+/// Holds a reference to a communicator_impl, or is null.
 class communicator_handle {
  public:
   communicator_handle() noexcept = default;
-  /// Takes over the count of a new object.
+  /// Takes over the reference of a new object.
   explicit communicator_handle(communicator_impl* made) noexcept : impl_(made) {}
   communicator_handle(const communicator_handle& other) noexcept : impl_(other.impl_) {
-    if (impl_ != nullptr) keep(*impl_);
+    if (impl_ != nullptr) add_reference(*impl_);
   }
   communicator_handle(communicator_handle&& other) noexcept : impl_(std::exchange(other.impl_, nullptr)) {}
   communicator_handle& operator=(communicator_handle other) noexcept {
@@ -40,7 +40,7 @@ class communicator_handle {
     return *this;
   }
   ~communicator_handle() {
-    if (impl_ != nullptr) drop(*impl_);
+    if (impl_ != nullptr) drop_reference(*impl_);
   }
 
   communicator_impl& operator*() const noexcept { return *impl_; }

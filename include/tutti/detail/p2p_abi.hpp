@@ -12,7 +12,7 @@
 // detail::send_args out{.operation = "isend", .destination = world.rank(), .data = &x, .bytes = sizeof x};
 // auto under_way = detail::start_send(detail::impl_of(world), out);
 // detail::recv_args in{.operation = "recv", .source = rank::any, .tag = tags::any,
-//                      .into = &y, .most = sizeof y};
+//                      .into = &y, .capacity = sizeof y};
 // detail::envelope came = detail::receive(detail::impl_of(world), in);
 // under_way->wait();
 // assert(y == 5 && came.source == world.rank() && came.bytes == sizeof x);
@@ -68,14 +68,14 @@ struct send_args {
   std::size_t bytes = 0;
 };
 
-/// A message that take() found and removed from the reach of every other receive.
+/// A message that mprobe() found and removed from the reach of every other receive.
 class matched_message;
 
 /// A message to be received. A receive from rank::null completes at once with an empty message;
-/// `room` is then called for 0 bytes.
+/// `allocate` is then called for 0 bytes.
 ///
-/// The message goes to `into`, which has `most` bytes. A longer message is consumed without being
-/// written, and truncation_error (parameter "recv_count") is thrown. If `room` is set, it is called
+/// The message goes to `into`, which has `capacity` bytes. A longer message is consumed without being
+/// written, and truncation_error (parameter "recv_count") is thrown. If `allocate` is set, it is called
 /// for the memory once the length is known. It may throw: then the message stays and can be
 /// received again. A message that is not a whole number of `element` bytes throws mismatch_error,
 /// and stays.
@@ -84,10 +84,10 @@ struct recv_args {
   int source = rank::any, tag = tags::any;
   std::size_t element = 1;
   void* into = nullptr;
-  std::size_t most = 0;
-  void* (*room)(void* state, const envelope& what) = nullptr;
+  std::size_t capacity = 0;
+  void* (*allocate)(void* state, const envelope& what) = nullptr;
   void* state = nullptr;
-  matched_message* send_args = nullptr;  ///< only this one; consumed if the receive succeeds or truncates
+  matched_message* matched = nullptr;  ///< only this one; consumed if the receive succeeds or truncates
 };
 
 /// Returns when the message is sent, as its mode requires. Waits progress all other unfinished
@@ -114,9 +114,9 @@ envelope receive(communicator_impl&, const recv_args&);
 /// collective of MPI. A sender that waits for the receive (with more than 1 KiB, or synchronous)
 /// waits until this rank makes such a call.
 ///
-/// A message that the receive rejects stays, and another receive may take it. A message longer than
+/// A message that the receive rejects stays, and another receive may match it. A message longer than
 /// its buffer is consumed. If the program's own MPI calls share the communicator, receives without
-/// `room` are given to MPI. Such a receive also consumes a message that is not a whole number of
+/// `allocate` are given to MPI. Such a receive also consumes a message that is not a whole number of
 /// elements. Open MPI 4.1 writes a longer message beyond its buffer.
 pending_call start_receive(communicator_impl&, const recv_args&);
 pending_call prepare_receive(communicator_impl&, const recv_args&);
@@ -124,15 +124,15 @@ pending_call prepare_receive(communicator_impl&, const recv_args&);
 /// The envelope of a complete receive; an empty envelope for all other operations.
 envelope found(const pending&) noexcept;
 
-/// Whether a message has arrived that a receive of this source and tag would take; with `wait` it
+/// Whether a message has arrived that a receive of this source and tag would match; with `wait` it
 /// waits for one. The message stays. For rank::null there always is an empty one.
-bool look(communicator_impl&, const char* operation, int source, int tag, bool wait, envelope& found);
+bool probe(communicator_impl&, const char* operation, int source, int tag, bool wait, envelope& found);
 
 /// The same, but removes the message; only a reception that names it can receive it. Returns null
 /// if none has arrived or the source is rank::null. The holder must receive it or put it back to
 /// its place among the others, both before the communicator is destroyed.
-matched_message* take(communicator_impl&, const char* operation, int source, int tag, bool wait,
-                      envelope& found);
+matched_message* mprobe(communicator_impl&, const char* operation, int source, int tag, bool wait,
+                        envelope& found);
 void put_back(communicator_impl&, matched_message*) noexcept;
 
 }  // namespace detail

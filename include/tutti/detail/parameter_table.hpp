@@ -1,35 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The table of named parameters. Its rows generate the names, the factories (parameters.hpp),
-// extract_...() (result.hpp), and the compile errors (collective_rules.hpp). A new parameter is one row here,
-// and an entry in the calls that take it.
+// extract_...() (result.hpp), and the compile errors (collective_rules.hpp). A new parameter is one
+// row here, and an entry in the calls that take it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <string_view>
 
 #include "tutti/detail/export.hpp"
 
-// X(name, kind, text). Kinds:
+// X(name, kind, description). An element is one object of a buffer, such as an int. If a layout is
+// given, an item is what one layout describes, and counts count items. A policy is a resize_policy,
+// such as no_resize. A call that returns an output takes its name_out(). Kinds whose factories the
+// tables of parameters.hpp generate:
 //
 //     in_buffer      name(container), name(value), name({list})
-//     send_buffer    the same, and name_out(std::move(container)), which is returned
+//     send_buffer    the same, and name_out(std::move(container)), which the call returns
 //     out_buffer     name(), name<policy>(container), name<Container>(), and the same as name_out
 //     in_out_buffer  name<policy>(container or value)
-//     counts         one number per rank: name(container), name({list}), and out as name_out
-//     count          one number: name(integer), and out as name_out(), name_out(integer)
-//     type           the layout of items: name(layout), and out as name_out(), name_out(layout)
-//     rank           name(int); from here on factories are written by hand
-//     tag            name(int)
-//     text           name("..."), name(std::string)
+//     counts         one number per rank: name(container), name({list}); as an output name_out(...)
+//     count          one number: name(integer); as an output name_out(), name_out(integer)
+//     type           the layout of items: name(layout); as an output name_out(), name_out(layout)
+//
+// Kinds whose factories are written by hand:
+//
+//     rank           name(int): root(2)
+//     tag            name(int): tag(7)
+//     string         name("..."), name(std::string): algorithm("ring")
 //     layouts        name(container of layouts)
-//     mode           name(send_modes)
+//     mode           name(send_modes): send_mode(send_modes::synchronous)
 //     function       name(callable), name(callable, ops::commutative)
-//     status         name_out(), name_out(status); the type itself is name(status)
-//     statuses       the same with containers of them
-//     request        the type itself is name(request)
+//     status         name_out(), name_out(status); a tutti::status may be passed directly
+//     statuses       the same with containers of statuses
+//     request        a tutti::request is passed directly
 // clang-format off
 #define TUTTI_PARAMETERS(X)                                                                              \
   X(send_buf, send_buffer, "the elements to send: a contiguous container, a single value, or a list")    \
@@ -55,20 +62,20 @@
   X(send_mode, mode, "when a send is complete: one of send_modes; left out: standard")                   \
   X(status, status, "source, tag and length of the received message")                                    \
   X(statuses, statuses, "the same of several messages")                                                  \
-  X(request, request, "receives the pending call; then i... returns nothing")                            \
+  X(request, request, "receives the pending call; the i... call then returns void")                      \
   X(op, function, "the operator that combines two elements")                                             \
   X(root, rank, "the rank that a rooted collective starts or ends at; left out: 0")                      \
-  X(values_on_rank_0, in_buffer, "the result of exscan on rank 0: one for all elements, or one each")    \
-  X(algorithm, text, "forces one algorithm, such as \"ring\"; left out: selected")                       \
-  X(composition, text, "forces one composition, such as \"node_leader\"; left out: selected")
+  X(values_on_rank_0, in_buffer, "the result of exscan on rank 0: one value for all elements, or one each")\
+  X(algorithm, string, "forces one algorithm, such as \"ring\"; left out: selected")                     \
+  X(composition, string, "forces one composition, such as \"node_leader\"; left out: selected")
 // clang-format on
 
 TUTTI_API_BEGIN
 namespace tutti {
 
-/// Every named parameter. `unnamed` is an argument that is not one.
+/// Every named parameter. `unnamed`: an argument that is no named parameter.
 enum class parameter : std::uint8_t {
-#define TUTTI_ROW(NAME, KIND, TEXT) NAME,
+#define TUTTI_ROW(NAME, KIND, DESCRIPTION) NAME,
   TUTTI_PARAMETERS(TUTTI_ROW)
 #undef TUTTI_ROW
       unnamed
@@ -86,7 +93,7 @@ enum class parameter_kind : std::uint8_t {
   type,
   rank,
   tag,
-  text,
+  string,
   layouts,
   mode,
   function,
@@ -98,16 +105,18 @@ enum class parameter_kind : std::uint8_t {
 struct parameter_row {
   std::string_view name;
   parameter_kind kind;
-  std::string_view text;
+  std::string_view description;
 };
 
 inline constexpr parameter_row parameter_table[] = {
-#define TUTTI_ROW(NAME, KIND, TEXT) {#NAME, parameter_kind::KIND, TEXT},
+#define TUTTI_ROW(NAME, KIND, DESCRIPTION) {#NAME, parameter_kind::KIND, DESCRIPTION},
     TUTTI_PARAMETERS(TUTTI_ROW)
 #undef TUTTI_ROW
-        {"unnamed", parameter_kind::request, ""}};
+    // Any kind that no rule tests: this argument is an error.
+    {"unnamed", parameter_kind::request, ""}};
+static_assert(std::size(parameter_table) <= 64, "a parameter_set has one bit for each parameter");
 
-constexpr const char* text_of(parameter name) noexcept {
+constexpr const char* parameter_name(parameter name) noexcept {
   return parameter_table[static_cast<std::size_t>(name)].name.data();
 }
 constexpr parameter_kind kind_of(parameter name) noexcept {

@@ -73,9 +73,9 @@ template <class A>
 inline constexpr bool takes_rank<misuse, A> =
     std::is_convertible_v<A, int> && !std::is_floating_point_v<std::remove_cvref_t<A>>;
 
-template <class T, class... A> inline constexpr bool takes_text = false;
+template <class T, class... A> inline constexpr bool takes_string = false;
 template <class T, class A>
-inline constexpr bool takes_text<T, A> = std::is_convertible_v<A, const char*> || has_c_str<std::remove_cvref_t<A>>;
+inline constexpr bool takes_string<T, A> = std::is_convertible_v<A, const char*> || has_c_str<std::remove_cvref_t<A>>;
 
 template <class T, class... A> inline constexpr bool takes_layouts = false;
 template <class T, class A> inline constexpr bool takes_layouts<T, A> = is_layouts<A>;
@@ -135,7 +135,7 @@ template <auto P, class... A> inline constexpr bool takes_no_policy = false;
   TUTTI_REFUSE_PLAIN(NAME, NAME, takes_type) TUTTI_REFUSE_PLAIN(NAME, NAME##_out, takes_type_out)
 #define TUTTI_REFUSE_rank(NAME) TUTTI_REFUSE_PLAIN(NAME, NAME, takes_rank)
 #define TUTTI_REFUSE_tag(NAME) TUTTI_REFUSE_PLAIN(NAME, NAME, takes_rank)
-#define TUTTI_REFUSE_text(NAME) TUTTI_REFUSE_PLAIN(NAME, NAME, takes_text)
+#define TUTTI_REFUSE_string(NAME) TUTTI_REFUSE_PLAIN(NAME, NAME, takes_string)
 #define TUTTI_REFUSE_layouts(NAME) TUTTI_REFUSE_PLAIN(NAME, NAME, takes_layouts)
 #define TUTTI_REFUSE_mode(NAME) TUTTI_REFUSE_PLAIN(NAME, NAME, takes_mode)
 #define TUTTI_REFUSE_function(NAME) TUTTI_REFUSE_PLAIN(NAME, NAME, takes_function)
@@ -153,7 +153,7 @@ TUTTI_PARAMETERS(TUTTI_ROW)
 #undef TUTTI_REFUSE_function
 #undef TUTTI_REFUSE_mode
 #undef TUTTI_REFUSE_layouts
-#undef TUTTI_REFUSE_text
+#undef TUTTI_REFUSE_string
 #undef TUTTI_REFUSE_tag
 #undef TUTTI_REFUSE_rank
 #undef TUTTI_REFUSE_type

@@ -19,7 +19,7 @@ namespace tutti::detail {
 
 /// The two sides of a call, each of which may have a layout. An in-place call has one side, `in`.
 ///
-/// An error in the send data is kept until complain(), and the frame gets arguments that it
+/// An error in the send data is stored until diagnose(), and the frame gets arguments that it
 /// rejects. Thus the other ranks learn of it in the exchange that they wait in.
 class staging {
  public:
@@ -40,8 +40,8 @@ class staging {
     std::size_t size() const noexcept { return size_; }
     void resize(std::size_t elements);
 
-    std::size_t per_item() const noexcept { return per_; }  ///< elements per item; 1: no layout
-    bool dense() const noexcept { return dense_; }          ///< has memory of its own
+    std::size_t per_item() const noexcept { return elements_per_item_; }  ///< elements per item; 1: no layout
+    bool dense() const noexcept { return dense_; }                        ///< has memory of its own
 
    private:
     friend class staging;
@@ -51,13 +51,13 @@ class staging {
     parameter buffer_ = parameter::unnamed, type_ = parameter::unnamed;
     const layout* item_ = nullptr;
     std::byte* items_ = nullptr;
-    std::size_t holds_ = 0;  // bytes of the caller's
+    std::size_t item_bytes_ = 0;  // bytes of the caller's buffer
     std::ptrdiff_t lowest_ = 0, highest_ = 0;
-    std::size_t per_ = 1, unit_ = 1, align_ = 1;
+    std::size_t elements_per_item_ = 1, unit_ = 1, align_ = 1;
     bool dense_ = false;
     std::byte* memory_ = nullptr;
-    std::size_t room_ = 0, size_ = 0;    // elements, of memory_ and for the frame
-    std::vector<block> read_, written_;  // what is packed, and what is unpacked
+    std::size_t capacity_ = 0, size_ = 0;  // elements, of memory_ and for the frame
+    std::vector<block> read_, written_;    // what is packed, and what is unpacked
   };
 
   staging() noexcept = default;
@@ -66,58 +66,59 @@ class staging {
   static void open(side& s, parameter buffer, parameter type, const layout& item, const void* items,
                    std::size_t bytes);
   /// Sets the element size of this call: `size` bytes, or one byte if an item is not a whole number
-  /// of those. With `whole` the latter is an error. `align` is the alignment of elements of `size`
+  /// of those. With `whole_items` the latter is an error. `align` is the alignment of elements of `size`
   /// bytes.
-  void settle(caller, std::size_t size, std::size_t align, bool whole);
+  void set_element_size(caller, std::size_t size, std::size_t align, bool whole_items);
   /// Whether elements are bytes.
   bool in_bytes() const noexcept { return in_bytes_; }
 
   /// Sets the send length in elements (negative: the frame rejects it), given by parameter `name`.
   void send_run(caller, parameter name, long long elements, std::size_t blocks);
   /// Sets blocks of items, and fills the lists for the frame. Null: no displacements.
-  void send_blocks(const call_site&, parameter counts_name, const counts_view& counts, parameter displs_name,
-                   const counts_view* displs, std::vector<std::size_t>& scaled,
+  void send_blocks(const collective_caller&, parameter counts_name, const counts_view& counts,
+                   parameter displs_name, const counts_view* displs, std::vector<std::size_t>& scaled,
                    std::vector<std::size_t>& scaled_displs);
   /// Rank 0 of an exscan keeps the contents of its receive buffer until a better value is known.
-  void keep_received() noexcept { keeps_ = true; }
+  void preserve_received() noexcept { preserves_received_ = true; }
 
   /// Sets the received length of a side, in elements. Throws if it is not whole items, or exceeds
   /// the buffer.
   void receive_run(caller, side&, std::size_t elements);
-  /// Sets the arrived length of a received run, in whole items; it is at most the given room.
+  /// Sets the arrived length of a received run, in whole items; it is at most the given capacity.
   static void arrived(side&, std::size_t bytes) noexcept;
   /// receive_run() for blocks. Returns their displacements in elements.
-  counts_view receive_blocks(const call_site&, side&, const counts_view& elements, const counts_view* displs);
+  counts_view receive_blocks(const collective_caller&, side&, const counts_view& elements,
+                             const counts_view* displs);
 
   /// Converts numbers of items to numbers of elements for the frame. A negative one is unchanged.
   long long scaled(caller, parameter name, long long number, const side&);
-  void scale(const call_site&, parameter name, const counts_view& numbers, const side&,
+  void scale(const collective_caller&, parameter name, const counts_view& numbers, const side&,
              std::vector<std::size_t>& to);
   /// Converts numbers of elements to numbers of items for the caller. Throws if these are not whole
   /// items.
   std::size_t items(caller, parameter name, std::size_t elements, const side&) const;
 
-  /// Throws the kept error, if there is one.
+  /// Throws the stored error, if there is one.
   void diagnose() const;
   const std::exception_ptr& fault() const noexcept { return fault_; }
   /// Prevents writes to the caller's memory, and reads if the send data has an error.
-  void leave_alone() noexcept;
+  void disable_copies() noexcept;
 
   void pack() const noexcept;    ///< before each run
   void unpack() const noexcept;  ///< after it
   /// Wraps the call that is under way or prepared: packs when it starts and unpacks when it is
   /// complete. The staging must live until the call is dismissed.
-  pending_call watch(pending_call inner, bool is_message, bool started);
+  pending_call wrap(pending_call inner, bool is_message, bool started);
 
   side in, out;
 
  private:
   template <class Check>
-  void keep(Check&& check);
+  void record_fault(Check&& check);
   static void check_reach(caller, parameter name, const side&, const block&);
 
   std::size_t unit_ = 1;
-  bool in_bytes_ = false, keeps_ = false;
+  bool in_bytes_ = false, preserves_received_ = false;
   std::vector<std::size_t> displs_;
   std::exception_ptr fault_;
 };

@@ -33,15 +33,15 @@ struct neighbours {
 /// The same with the members 2^d hops away; the address of a member that does not exist is
 /// rank::null.
 struct hops {
-  static constexpr int most = 31;
+  static constexpr int max_distances = 31;
   neighbours all;
-  int left[most], right[most];
+  int left[max_distances], right[max_distances];
 };
 
 /// ceil(log2(n)): the number of distances in the log forms.
 constexpr int distances(int n) noexcept {
   int d = 0;
-  while (d < hops::most && (std::int64_t{1} << d) < n) ++d;
+  while (d < hops::max_distances && (std::int64_t{1} << d) < n) ++d;
   return d;
 }
 
@@ -54,10 +54,10 @@ neighbours neighbours_in(communicator_impl& parent, bool wraps, std::span<const 
 hops hops_in(communicator_impl& parent, bool wraps);
 
 /// Local: disconnects the ends of a ring.
-neighbours opened(neighbours ring) noexcept;
-hops opened(hops ring) noexcept;
+neighbours open_ring(neighbours ring) noexcept;
+hops open_ring(hops ring) noexcept;
 /// Collective over the members, ceil(log2(size)) rounds: connects the ends of a chain.
-neighbours closed(const neighbours& chain);
+neighbours close_chain(const neighbours& chain);
 /// Collective over the members, ceil(log2(size)) rounds: finds the members 2^d hops away, d = 0 ..
 /// ceil(log2(size)) - 1.
 hops hops_of(const neighbours& of, bool wraps);

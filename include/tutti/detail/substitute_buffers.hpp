@@ -3,7 +3,7 @@
 // Participation of a rank that rejects its own arguments while the other ranks, which cannot know
 // of it, continue. It takes part with substitute buffers and throws when the call is over. Thus no
 // rank waits for it, and no message to it remains for the next call. All collectives share this
-// mechanism: every rejection goes through substitute_buffers::take().
+// mechanism: every rejection goes through substitute_buffers::prepare().
 #pragma once
 
 #include <exception>
@@ -21,11 +21,11 @@ class substitute_buffers {
   substitute_buffers(const substitute_buffers&) = delete;
   substitute_buffers& operator=(const substitute_buffers&) = delete;
   ~substitute_buffers() {
-    if (kept_ != nullptr) drop();
+    if (state_ != nullptr) drop();
   }
 
   /// A call that rejects its arguments calls this from the handler of the error. It changes `c`
-  /// into a call that serves the other ranks, and keeps the error for complain(). It throws the
+  /// into a call that serves the other ranks, and stores the error for diagnose(). It throws the
   /// error instead if the other ranks know of it or do not wait. It also throws if they expect data
   /// whose length this rank cannot know.
   ///
@@ -37,43 +37,46 @@ class substitute_buffers {
   /// outside tutti comes from the resize of a caller's container (std::bad_alloc), after the
   /// arguments were checked. Only this rank has it, so every form of a call then serves the other
   /// ranks.
-  void take(const call_site&, call& c, std::size_t given, bool exchanged);
-  /// Sets the error that is thrown in place of the one that take() will find.
-  void blame(std::exception_ptr fault);
-  /// The other ranks know from an exchange of counts: take() then only throws.
-  void others_are_informed();
-  /// Only this rank knows, so that take() serves the other ranks even for a peer_error.
-  void others_continue();
-  /// Whether take() has made the call one that serves the other ranks.
-  bool used() const noexcept { return taken_; }
-  /// Throws the kept error, if take() has kept one.
+  void prepare(const collective_caller&, call& c, std::size_t given, bool exchanged);
+  /// Called after prepare(), just before this rank takes part: sends rejections to the ranks that
+  /// receive zeros from it.
+  void announce(const collective_caller&, const call& c);
+  /// Sets the error that is thrown in place of the one that prepare() will find.
+  void set_fault(std::exception_ptr fault);
+  /// The other ranks know from an exchange of counts: prepare() then only throws.
+  void set_peers_informed();
+  /// Only this rank knows, so that prepare() serves the other ranks even for a peer_error.
+  void set_peers_continue();
+  /// Whether prepare() has made the call one that serves the other ranks.
+  bool used() const noexcept { return used_; }
+  /// Throws the stored error, if prepare() has stored one.
   void diagnose() const {
-    if (taken_) rethrow();
+    if (used_) rethrow();
   }
 
  private:
-  struct kept;
-  kept& keep();
+  struct state;
+  state& get_state();
   void drop() noexcept;
   void rethrow() const;
-  kept* kept_ = nullptr;
-  bool taken_ = false;
+  state* state_ = nullptr;
+  bool used_ = false;
 };
 
-/// While it lives, this rank takes part in a call only for the other ranks, and holds an error of its
-/// own.
-class serving_others {
+/// During its lifetime this rank takes part in a call only for the other ranks, and has an error of
+/// its own.
+class serving_peers {
  public:
-  explicit serving_others(communicator_impl& where) noexcept;
-  ~serving_others();
-  serving_others(const serving_others&) = delete;
-  serving_others& operator=(const serving_others&) = delete;
+  explicit serving_peers(communicator_impl& where) noexcept;
+  ~serving_peers();
+  serving_peers(const serving_peers&) = delete;
+  serving_peers& operator=(const serving_peers&) = delete;
 
  private:
   communicator_impl& where_;
 };
 
-/// Executes such a call. Its own errors are consequences of the kept error, and are ignored.
+/// Executes such a call. Its own errors are consequences of the stored error, and are ignored.
 void serve(communicator_impl&, const call&) noexcept;
 
 }  // namespace tutti::detail

@@ -80,7 +80,7 @@ struct on_owner {
 struct after_tag {
   std::uint64_t tag;
 };
-struct called {
+struct task_name {
   const char* name;
 };
 
@@ -135,10 +135,11 @@ constexpr bool check_reduction_op() {
 template <class E, class Op>
 constexpr bool check_reduction() {
   if constexpr (check_reduction_op<E, Op>()) {
-    constexpr bool known = tutti::detail::has_identity<E, Op>;
+    constexpr bool is_known = tutti::detail::has_identity<E, Op>;
     static_assert(
-        known, "tutti: insert: reduce: op has no known neutral element: pass it, reduce(h, op, neutral(v))");
-    return known;
+        is_known,
+        "tutti: insert: reduce: op has no known neutral element: pass it, reduce(h, op, neutral(v))");
+    return is_known;
   }
   return false;
 }
@@ -160,14 +161,14 @@ template <class Parameter, class Use>
 inline constexpr bool takes_const =
     Use::writes&& std::is_lvalue_reference_v<Parameter>&& std::is_const_v<std::remove_reference_t<Parameter>>;
 template <class Parameter, class Use>
-inline constexpr bool wants_to_write =
+inline constexpr bool needs_write_access =
     !Use::writes && !std::is_convertible_v<typename Use::given_type::type, Parameter>;
 
 /// It does not apply if the kernel also takes `...`.
 template <class Signature>
 consteval bool takes_named_parameters() {
   if constexpr (Signature::value)
-    return !Signature::and_more;
+    return !Signature::is_variadic;
   else
     return false;
 }
@@ -187,7 +188,7 @@ constexpr bool check_parameters(std::index_sequence<I...>) {
       static_assert(!constant,
                     "tutti: insert: a parameter of the kernel is const T&, but its argument is write: pass "
                     "read(h), or make it a T&");
-      constexpr bool written = (wants_to_write<typename signature::template at<I>, Uses> || ...);
+      constexpr bool written = (needs_write_access<typename signature::template at<I>, Uses> || ...);
       static_assert(!written,
                     "tutti: insert: a parameter of the kernel does not accept what read(h) passes, a const "
                     "T& or a span of const: pass read_write(h), or make it const");
@@ -218,14 +219,14 @@ using uses_among = typename sorted<use_list<>, Arguments...>::type;
 
 template <class A>
 inline constexpr bool is_argument = is_use<A> || std::is_same_v<A, on_rank> || std::is_same_v<A, on_owner> ||
-                                    std::is_same_v<A, after_tag> || std::is_same_v<A, called>;
+                                    std::is_same_v<A, after_tag> || std::is_same_v<A, task_name>;
 template <class... Arguments>
 constexpr bool check_arguments() {
-  constexpr bool known = (is_argument<Arguments> && ...);
-  static_assert(known,
+  constexpr bool is_known = (is_argument<Arguments> && ...);
+  static_assert(is_known,
                 "tutti: insert: an argument after the kernel has no access mode: pass read(h), write(h), "
                 "read_write(h), reduce(h, op), on(rank), on_owner_of(h), after(tag) or name(text)");
-  return known;
+  return is_known;
 }
 
 template <class Kernel, class... Uses>
@@ -242,42 +243,42 @@ constexpr bool check_kernel(use_list<Uses...>) {
 }
 
 /// The initial contents that one use needs before the kernel runs.
-struct nothing_first {};
+struct no_initial_contents {};
 template <class Use>
-struct written_first {
-  using type = nothing_first;
+struct initial_contents {
+  using type = no_initial_contents;
 };
 template <class T>
-struct written_first<reducing_use<T>> {
+struct initial_contents<reducing_use<T>> {
   using type = element_of_held<T>;
 };
 template <class A>
-auto kept_of(const A& argument) {
+auto neutral_values_of(const A& argument) {
   if constexpr (!is_use<A>)
     return std::tuple<>();
-  else if constexpr (std::is_same_v<typename written_first<A>::type, nothing_first>)
-    return std::tuple<nothing_first>();
+  else if constexpr (std::is_same_v<typename initial_contents<A>::type, no_initial_contents>)
+    return std::tuple<no_initial_contents>();
   else
-    return std::tuple<typename written_first<A>::type>(argument.neutral);
+    return std::tuple<typename initial_contents<A>::type>(argument.neutral);
 }
 
 /// A kernel in the form that the library runs.
 template <class Kernel, class... Uses>
 struct kernel_code {
-  static constexpr bool writes_first =
-      (!std::is_same_v<typename written_first<Uses>::type, nothing_first> || ...);
+  static constexpr bool has_initial_contents =
+      (!std::is_same_v<typename initial_contents<Uses>::type, no_initial_contents> || ...);
   struct with_neutrals {
     Kernel kernel;
-    std::tuple<typename written_first<Uses>::type...> neutral;
+    std::tuple<typename initial_contents<Uses>::type...> neutral;
   };
-  using closure_type = std::conditional_t<writes_first, with_neutrals, Kernel>;
+  using closure_type = std::conditional_t<has_initial_contents, with_neutrals, Kernel>;
 
   template <class K, class... Arguments>
-  static void make(void* room, K&& kernel, const Arguments&... arguments) {
-    if constexpr (writes_first)
-      new (room) with_neutrals{std::forward<K>(kernel), std::tuple_cat(kept_of(arguments)...)};
+  static void make(void* closure, K&& kernel, const Arguments&... arguments) {
+    if constexpr (has_initial_contents)
+      new (closure) with_neutrals{std::forward<K>(kernel), std::tuple_cat(neutral_values_of(arguments)...)};
     else
-      new (room) Kernel(std::forward<K>(kernel));
+      new (closure) Kernel(std::forward<K>(kernel));
   }
   static void run(void* closure, const place* places) {
     call(*static_cast<closure_type*>(closure), places, std::index_sequence_for<Uses...>());
@@ -289,14 +290,14 @@ struct kernel_code {
  private:
   template <std::size_t... I>
   static void call(closure_type& closure, [[maybe_unused]] const place* places, std::index_sequence<I...>) {
-    if constexpr (writes_first) {
+    if constexpr (has_initial_contents) {
       (fill(std::get<I>(closure.neutral), places[I]), ...);
       closure.kernel(Uses::given_type::of(places[I])...);
     } else {
       closure(Uses::given_type::of(places[I])...);
     }
   }
-  static void fill(nothing_first, const place&) noexcept {}
+  static void fill(no_initial_contents, const place&) noexcept {}
   template <class E>
   static void fill(const E& value, const place& p) {
     fill_with<E>(value, p.data, p.count);
@@ -387,7 +388,7 @@ typed::on_owner on_owner_of(const handle<T>& h) noexcept {
 inline typed::after_tag after(std::uint64_t tag) noexcept { return {tag}; }
 /// The name of the task in reports and traces: a literal, or text that lives as long as the
 /// runtime.
-inline typed::called name(const char* text) noexcept { return {text}; }
+inline typed::task_name name(const char* text) noexcept { return {text}; }
 
 }  // namespace tutti::tasks
 TUTTI_API_END

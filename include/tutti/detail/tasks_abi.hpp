@@ -141,8 +141,8 @@ namespace abi {
 /// the program was compiled, or null: an installation keeps the worker module beside it.
 task_graph* open(detail::communicator_impl& all, const options&, const char* header = nullptr);
 /// Collective: waits for everything. An exception that is then pending is reported on standard
-/// error, and ends the job. `passing_by` means stack unwinding: it then waits only for a moment.
-void close(task_graph*, bool passing_by) noexcept;
+/// error, and ends the job. `unwinding` means stack unwinding: it then waits only for a moment.
+void close(task_graph*, bool unwinding) noexcept;
 
 int rank(const task_graph&) noexcept;
 int size(const task_graph&) noexcept;

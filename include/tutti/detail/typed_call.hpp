@@ -21,14 +21,14 @@ inline constexpr bool has_layouts =
 template <class T, parameter N, flow F, resize_policy P, class D>
 void report_layout(argument<N, F, P, D>& a) {
   if constexpr (kind_of(N) == parameter_kind::type && F == flow::out) {
-    if constexpr (requires { a.data.template tell<T>(); })  // of front ends with other type names
-      a.data.template tell<T>();
+    if constexpr (requires { a.data.template store_layout_of<T>(); })  // of front ends with other type names
+      a.data.template store_layout_of<T>();
     else
       a.data = type_of<T>();
   }
 }
 template <class... Args>
-inline constexpr bool asks_layouts =
+inline constexpr bool requests_layouts =
     ((kind_of(parameter_of<Args>) == parameter_kind::type && direction_of<Args> == flow::out) || ...);
 
 /// A side of a staging, as a container of elements.
@@ -55,7 +55,7 @@ class typed_arguments : public frame<F, T, Args...> {
   template <parameter N>
   static constexpr bool given = base::template has_in<N>;
 
-  static constexpr bool both = base::both_ways;
+  static constexpr bool both = base::uses_send_recv_buf;
   static constexpr parameter in_type = both || given<send_recv_type> ? send_recv_type : send_type;
   static constexpr parameter out_type = given<send_recv_type> ? send_recv_type : recv_type;
   static constexpr bool typed_in = given<in_type>;
@@ -99,13 +99,13 @@ class typed_arguments : public frame<F, T, Args...> {
     } else if constexpr (counts_items(name)) {
       return argument<name, way, no_resize, long long&>{number_[at(name)]};
     } else {
-      auto& own = this->template data<name>();
-      return argument<name, way, A::policy, std::remove_reference_t<decltype(own)>&>{own};
+      auto& buffer = this->template data<name>();
+      return argument<name, way, A::policy, std::remove_reference_t<decltype(buffer)>&>{buffer};
     }
   }
   auto made_argument() noexcept {
-    auto& own = this->out();
-    return argument<recv_buf, flow::out, resize_to_fit, std::remove_reference_t<decltype(own)>&>{own};
+    auto& buffer = this->out();
+    return argument<recv_buf, flow::out, resize_to_fit, std::remove_reference_t<decltype(buffer)>&>{buffer};
   }
 
   staging stage_;
@@ -116,7 +116,7 @@ class typed_arguments : public frame<F, T, Args...> {
  public:
   using base::base;
 
-  static constexpr form inner_form = {F.what, mode::blocking, F.single, F.even};
+  static constexpr form inner_form = {F.what, mode::blocking, F.single, F.equal_blocks};
   auto make_inner(call& c) {
     if constexpr (base::new_first)
       return frame<inner_form, T, decltype(this->inner_argument<std::remove_reference_t<Args>>())...,
@@ -142,14 +142,14 @@ class typed_frame : public typed_arguments<F, T, Args...> {
   static constexpr bool from_root =
       F.what == collective::bcast || F.what == collective::scatter || F.what == collective::scatterv;
   static constexpr bool to_root = is_rooted(F.what) && !from_root;
-  bool at_root(const call_site& s) noexcept {
+  bool at_root(const collective_caller& s) noexcept {
     if constexpr (base::template has<root>)
       return s.rank == this->template data<root>();
     else
       return s.rank == s.default_root;
   }
-  bool sends(const call_site& s) noexcept { return !from_root || at_root(s); }
-  bool receives(const call_site& s) noexcept {
+  bool sends(const collective_caller& s) noexcept { return !from_root || at_root(s); }
+  bool receives(const collective_caller& s) noexcept {
     return to_root ? at_root(s) : !(both && from_root && at_root(s));
   }
 
@@ -160,14 +160,14 @@ class typed_frame : public typed_arguments<F, T, Args...> {
     return given<send_recv_count> ? send_recv_count : send_count;
   }
   // The number of blocks of that length in the buffer.
-  std::size_t blocks(const call_site& s) noexcept {
+  std::size_t blocks(const collective_caller& s) noexcept {
     constexpr bool to_all = F.what == collective::alltoall || F.what == collective::reduce_scatter_block ||
                             F.what == collective::scatter || F.what == collective::neighbor_alltoallv;
     const bool of_all =
         both && (F.what == collective::allgather || (F.what == collective::gather && at_root(s)));
-    return static_cast<std::size_t>(to_all ? s.gives : of_all ? s.takes : 1);
+    return static_cast<std::size_t>(to_all ? s.send_blocks : of_all ? s.recv_blocks : 1);
   }
-  void count_run(const call_site& s) {
+  void count_run(const collective_caller& s) {
     constexpr parameter name = length_name();
     long long n = 0;
     if constexpr (name == recv_counts) {
@@ -179,15 +179,16 @@ class typed_frame : public typed_arguments<F, T, Args...> {
     stage_.send_run(s, name, n, blocks(s));
   }
   template <parameter Counts, parameter Displs>
-  void count_blocks(const call_site& s) {
+  void count_blocks(const collective_caller& s) {
     const counts_view displs = this->template view_of<Displs>();
     stage_.send_blocks(s, Counts, this->template view_of<Counts>(), Displs, given<Displs> ? &displs : nullptr,
                        list_[this->at(Counts)], list_[this->at(Displs)]);
   }
   static constexpr bool many_in = F.what == collective::scatterv || F.what == collective::alltoallv ||
-                                  (F.what == collective::neighbor_alltoallv && !F.even);
-  static constexpr bool many_out = has_rank_counts(F.what) && F.what != collective::scatterv && !F.even;
-  void count_sent(const call_site& s) {
+                                  (F.what == collective::neighbor_alltoallv && !F.equal_blocks);
+  static constexpr bool many_out =
+      has_rank_counts(F.what) && F.what != collective::scatterv && !F.equal_blocks;
+  void count_sent(const collective_caller& s) {
     if constexpr (many_in && (!both || F.what == collective::scatterv))
       count_blocks<send_counts, send_displs>(s);
     else if constexpr (both && many_out) {
@@ -202,7 +203,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
 
   // --- numbers ---
   template <class A>
-  void hand_in(const call_site& s) {
+  void import_numbers(const collective_caller& s) {
     constexpr parameter name = parameter_of<A>;
     if constexpr (arguments::counts_items(name)) {
       auto& list = list_[this->at(name)];
@@ -216,7 +217,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
     }
   }
   template <class A>
-  void hand_out(const call_site& s) {
+  void export_numbers(const collective_caller& s) {
     constexpr parameter name = parameter_of<A>;
     if constexpr (arguments::counts_items(name) && direction_of<A> == flow::out) {
       auto& list = list_[this->at(name)];
@@ -228,13 +229,13 @@ class typed_frame : public typed_arguments<F, T, Args...> {
       } else {
         if (list.size() == 1 && list[0] == refused_count) return;
         for (std::size_t& one : list) one = stage_.items(s, name, one, side);
-        put_counts(s, name, counts_of(list), this->template room_for_counts<name>(s));
+        put_counts(s, name, counts_of(list), this->template reserve_counts<name>(s));
       }
     }
   }
 
   // --- received data ---
-  void count_received(const call_site& s) {
+  void count_received(const collective_caller& s) {
     if (!receives(s)) return;
     staging::side& to = both ? stage_.in : stage_.out;
     if constexpr (many_out) {
@@ -247,35 +248,35 @@ class typed_frame : public typed_arguments<F, T, Args...> {
     } else {
       // Each block, not only their sum, is a whole number of items.
       constexpr parameter type = both ? send_recv_type : arguments::out_type;
-      const bool some = !F.even || s.takes > 0;
-      if (some) stage_.items(s, type, F.even ? call_.out_counts[0] : call_.count, to);
-      constexpr bool whole = !both || F.what == collective::gather || F.what == collective::allgather ||
-                             F.what == collective::alltoall;
-      stage_.receive_run(s, to, whole ? to.size() : call_.count);
-      if (F.what == collective::exscan && s.rank == 0 && !both) stage_.keep_received();
+      const bool some = !F.equal_blocks || s.recv_blocks > 0;
+      if (some) stage_.items(s, type, F.equal_blocks ? call_.out_counts[0] : call_.count, to);
+      constexpr bool whole_side = !both || F.what == collective::gather || F.what == collective::allgather ||
+                                  F.what == collective::alltoall;
+      stage_.receive_run(s, to, whole_side ? to.size() : call_.count);
+      if (F.what == collective::exscan && s.rank == 0 && !both) stage_.preserve_received();
     }
   }
 
   // Handles an error in items, which the other ranks do not know of.
-  void refused(const call_site& s) {
+  void reject(const collective_caller& s) {
     if (stage_.fault()) call_.input = nullptr;  // no valid send data
     call_.output = nullptr;
-    stage_.leave_alone();
-    this->substitute_.take(s, call_, refused_count, base::counts_exchanged());
+    stage_.disable_copies();
+    this->substitute_.prepare(s, call_, refused_count, base::counts_exchanged());
     stage_.pack();
   }
 
   // Called after the frame has built the call in elements.
-  void build_items(const call_site& s) {
+  void build_items(const collective_caller& s) {
     stage_.diagnose();
     this->require_identity(s);
     if constexpr (typed_received) count_received(s);
     if (call_.output == nullptr) this->leave_empty();
-    (hand_out<std::remove_reference_t<Args>>(s), ...);
+    (export_numbers<std::remove_reference_t<Args>>(s), ...);
     if (F.how != mode::persistent) stage_.pack();
   }
 
-  void open(const call_site& s) {
+  void open(const collective_caller& s) {
     if constexpr (typed_in) {
       using item = std::remove_pointer_t<decltype(data_of(this->template data<base::in_name>()))>;
       stage_.open(stage_.in, base::in_name, arguments::in_type, this->template data<arguments::in_type>(),
@@ -285,7 +286,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
       stage_.open(stage_.out, recv_buf, arguments::out_type, this->template data<arguments::out_type>(),
                   data_of(this->out()), size_of(this->out()) * sizeof(*data_of(this->out())));
     constexpr bool of_both = both ? typed_in : typed_in && typed_out;
-    stage_.settle(s, sizeof(T), alignof(T), combines(F.what) || !of_both);
+    stage_.set_element_size(s, sizeof(T), alignof(T), combines(F.what) || !of_both);
   }
 
  public:
@@ -297,44 +298,50 @@ class typed_frame : public typed_arguments<F, T, Args...> {
       : arguments(c, static_cast<U&&>(args)...), inner_(this->make_inner(c)) {}
 
   /// The same as for a frame.
-  const call& set_up(const call_site& s) {
+  const call& set_up(const collective_caller& s) {
     open(s);
     if constexpr (typed_in)
       if (sends(s)) count_sent(s);
-    (hand_in<std::remove_reference_t<Args>>(s), ...);
+    (import_numbers<std::remove_reference_t<Args>>(s), ...);
     try {
-      if (const std::exception_ptr& wrong = stage_.fault()) inner_.with_substitutes().blame(wrong);
+      if (const std::exception_ptr& wrong = stage_.fault()) inner_.substitutes().set_fault(wrong);
       inner_.set_up(s);
     } catch (...) {
       stage_.diagnose();  // the frame got arguments that it must reject
       throw;
     }
     if (stage_.in_bytes()) call_.type = element_of<std::byte>();
-    if (inner_.with_substitutes().used()) {
-      stage_.leave_alone();
+    if (inner_.substitutes().used()) {
+      stage_.disable_copies();
       return call_;
     }
     try {
       build_items(s);
     } catch (...) {
-      refused(s);
+      reject(s);
     }
     return call_;
   }
-  pending_call watch(pending_call made) {
-    return stage_.watch(std::move(made), false, F.how == mode::nonblocking);
+  pending_call wrap(pending_call made) {
+    return stage_.wrap(std::move(made), false, F.how == mode::nonblocking);
   }
-  void arrive() noexcept { stage_.unpack(); }
+  void unpack() noexcept { stage_.unpack(); }
   bool serves_others() const noexcept { return base::serves_others() || inner_.serves_others(); }
+  void announce_rejection(const collective_caller& s, const call& c) {
+    if (base::serves_others())
+      base::announce_rejection(s, c);
+    else
+      inner_.announce_rejection(s, c);
+  }
 
   result_type finish() {
     this->substitute_.diagnose();
-    inner_.with_substitutes().diagnose();
+    inner_.substitutes().diagnose();
     if constexpr (F.what == collective::exscan) {
       inner_.finish();  // may report what rank 0 gets
       stage_.unpack();
     }
-    return base::taken(*this, typename base::parts{});
+    return base::make_result(*this, typename base::parts{});
   }
 
  private:

@@ -16,7 +16,8 @@ namespace tutti::detail {
 /// received elements.
 template <class T, class... Args, class A>
 void report_layout_in_message(A& a) {
-  using sent = typename first_known<void, typename told<parameter::send_buf, Args>::type...>::type;
+  using sent =
+      typename first_non_void<void, typename element_of_argument<parameter::send_buf, Args>::type...>::type;
   if constexpr (parameter_of<A> == parameter::send_type)
     report_layout<sent>(a);
   else
@@ -53,20 +54,20 @@ class typed_message_frame : public message_frame<F, T, Args...> {
     return bytes;
   }
 
-  // Returns room for `bytes`. Throws if it exceeds the buffer.
-  void* room_in(staging::side& side, std::size_t bytes) {
+  // Returns memory for `bytes` bytes. Throws if they exceed the buffer.
+  void* prepare_buffer(staging::side& side, std::size_t bytes) {
     stage_.receive_run(this->site(), side, bytes);
     side.resize(bytes);
     return side.data();
   }
 
   // The same as for a message frame.
-  static void* room(void* state, const envelope& what) {
+  static void* allocate(void* state, const envelope& what) {
     auto& self = *static_cast<typed_message_frame*>(state);
     staging::side& side = self.target();
     if (side.per_item() == 0 && what.bytes != 0)
       refuse_message(self.site(), out_type, "items of 0 bytes cannot receive a message that is not empty");
-    return self.room_in(side, what.bytes);
+    return self.prepare_buffer(side, what.bytes);
   }
 
  public:
@@ -80,26 +81,26 @@ class typed_message_frame : public message_frame<F, T, Args...> {
            this->sent());
     if constexpr (typed_out && !base::in_place)
       open(stage_.out, recv_buf, out_type, this->template data<out_type>(), this->out());
-    stage_.settle(this->site(), 1, 1, false);
+    stage_.set_element_size(this->site(), 1, 1, false);
   }
 
-  send_args outgoing(int usual_tag) {
+  send_args outgoing(int default_tag) {
     if constexpr (typed_in) {
       stage_.send_run(this->site(), send_count, bytes_of<send_count>(stage_.in), 1);
       stage_.diagnose();
       if constexpr (F.how != mode::persistent) stage_.pack();
-      send_args l = this->addressed(usual_tag);
+      send_args l = this->destination_args(default_tag);
       l.data = stage_.in.data();
       l.bytes = stage_.in.size();
       return l;
     } else {
-      return base::outgoing(usual_tag);
+      return base::outgoing(default_tag);
     }
   }
 
-  void check_room() {
+  void check_capacity() {
     if constexpr (!typed_out)
-      base::check_room();
+      base::check_capacity();
     else if constexpr (given<recv_count>)
       stage_.receive_run(this->site(), target(), static_cast<std::size_t>(bytes_of<recv_count>(target())));
   }
@@ -109,10 +110,10 @@ class typed_message_frame : public message_frame<F, T, Args...> {
       recv_args r = this->awaited();
       r.element = target().per_item() == 0 ? 1 : target().per_item();
       if constexpr (given<recv_count>) {
-        r.most = static_cast<std::size_t>(bytes_of<recv_count>(target()));
-        r.into = room_in(target(), r.most);
+        r.capacity = static_cast<std::size_t>(bytes_of<recv_count>(target()));
+        r.into = prepare_buffer(target(), r.capacity);
       } else {
-        r.room = &typed_message_frame::room;
+        r.allocate = &typed_message_frame::allocate;
         r.state = this;
       }
       return r;
@@ -121,22 +122,22 @@ class typed_message_frame : public message_frame<F, T, Args...> {
     }
   }
 
-  pending_call watch(pending_call made) {
-    return stage_.watch(std::move(made), true, F.how == mode::nonblocking);
+  pending_call wrap(pending_call made) {
+    return stage_.wrap(std::move(made), true, F.how == mode::nonblocking);
   }
 
-  result_type finish(const envelope& came = {}) {
+  result_type finish(const envelope& received = {}) {
     if constexpr (typed_out) {
       if constexpr (F.how == mode::blocking) {
-        staging::arrived(target(), came.bytes);
+        staging::arrived(target(), received.bytes);
         stage_.unpack();
       }
       const std::size_t per = target().per_item();
-      this->template put_count<recv_count>(this->site(), per == 0 ? 0 : came.bytes / per);
-      if constexpr (base::template has<status>) this->template data<status>() = tutti::status(came);
-      return base::taken(*this, parts{});
+      this->template put_count<recv_count>(this->site(), per == 0 ? 0 : received.bytes / per);
+      if constexpr (base::template has<status>) this->template data<status>() = tutti::status(received);
+      return base::make_result(*this, parts{});
     } else {
-      return base::finish(came);
+      return base::finish(received);
     }
   }
 

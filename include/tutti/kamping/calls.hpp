@@ -47,7 +47,7 @@ struct buffer_element {
 template <tutti::parameter N, tutti::detail::flow F, tutti::resize_policy P, class D>
 struct buffer_element<tutti::detail::argument<N, F, P, D>> {
   using argument = tutti::detail::argument<N, F, P, D>;
-  using type = typename tutti::detail::told<N, typename seen_as<argument>::type>::type;
+  using type = typename tutti::detail::element_of_argument<N, typename seen_as<argument>::type>::type;
 };
 constexpr bool is_buffer(tutti::parameter name) {
   using enum tutti::parameter;
@@ -63,13 +63,13 @@ consteval bool receives_kabool() {
     return false;
   } else {
     bool given = false, of_bool = false;
-    const auto look = [&]<class A>(std::type_identity<A>) {
+    const auto visit = [&]<class A>(std::type_identity<A>) {
       constexpr auto name = tutti::detail::parameter_of<A>;
       if (name != recv_buf && name != send_recv_buf) return;
       given = given || !is_open_buffer<A>;
       of_bool = of_bool || std::is_same_v<typename buffer_element<A>::type, bool>;
     };
-    (look(std::type_identity<std::remove_cvref_t<Args>>{}), ...);
+    (visit(std::type_identity<std::remove_cvref_t<Args>>{}), ...);
     return !given || !of_bool;
   }
 }
@@ -158,9 +158,8 @@ template <class F, class... Args>
 auto make_call(F&& f, Args&&... args) {
   if constexpr (((is_unwanted<Args> || is_request<Args>) || ...)) {
     const auto call = [&] {
-      return std::apply(
-          [&](auto&&... taken) { return make_call(f, static_cast<decltype(taken)&&>(taken)...); },
-          std::tuple_cat(if_taken<Args>(args)...));
+      return std::apply([&](auto&&... a) { return make_call(f, static_cast<decltype(a)&&>(a)...); },
+                        std::tuple_cat(if_taken<Args>(args)...));
     };
     if constexpr ((is_request<Args> || ...)) {
       Request* into = nullptr;
@@ -215,7 +214,7 @@ template <class... Args>
 void check_items(const char* operation, const Args&... args) {
   if constexpr (combines_items<Args...>) {
     using element = element_of<void, Args...>;
-    const auto look = [&]<class A>(const A& a) {
+    const auto visit = [&]<class A>(const A& a) {
       if constexpr (is_native_type<A>)
         if (!a.data.is_contiguous() || a.data.size() != sizeof(element))
           throw MpiErrorException(std::string(operation) +
@@ -223,7 +222,7 @@ void check_items(const char* operation, const Args&... args) {
                                       "the blocking call: use that call, or an operator on elements",
                                   MPI_ERR_TYPE);
     };
-    (look(args), ...);
+    (visit(args), ...);
   }
 }
 
@@ -251,9 +250,9 @@ class calls {
   }
 #define TUTTI_KAMPING_TYPED_RECEIVING_CALL(NAME)                                                    \
   template <class T = void, class... Args> auto NAME(Args&&... args) const {                        \
-    using told = std::conditional_t<std::is_same_v<T, bool> && receives_kabool<T, Args...>(), kabool, T>; \
-    return make_receiving_call<Container, told>(                                                    \
-        [this](auto&&... a) { return to().template NAME<told>(static_cast<decltype(a)&&>(a)...); }, \
+    using element_hint = std::conditional_t<std::is_same_v<T, bool> && receives_kabool<T, Args...>(), kabool, T>; \
+    return make_receiving_call<Container, element_hint>(                                                    \
+        [this](auto&&... a) { return to().template NAME<element_hint>(static_cast<decltype(a)&&>(a)...); }, \
         static_cast<Args&&>(args)...);                                                              \
   }
 #define TUTTI_KAMPING_REDUCTION(NAME)                                                               \
@@ -292,18 +291,18 @@ class calls {
   TUTTI_KAMPING_TYPED_RECEIVING_CALL(scatterv_init)
   // send_counts are optional except at the root; the call of tutti would reject their absence.
   template <class T = void, class... Args> auto scatterv(Args&&... args) const {
-    using told = std::conditional_t<std::is_same_v<T, bool> && receives_kabool<T, Args...>(), kabool, T>;
+    using element_hint = std::conditional_t<std::is_same_v<T, bool> && receives_kabool<T, Args...>(), kabool, T>;
     const auto call = [this](auto&&... a) {
-      return to().template scatterv<told>(static_cast<decltype(a)&&>(a)...);
+      return to().template scatterv<element_hint>(static_cast<decltype(a)&&>(a)...);
     };
     constexpr auto has = [](tutti::parameter name) {
       return ((tutti::detail::parameter_of<std::remove_cvref_t<Args>> == name) || ...);
     };
     if constexpr (has(tutti::parameter::send_buf) && !has(tutti::parameter::send_counts))
-      return make_receiving_call<Container, told>(call, static_cast<Args&&>(args)...,
+      return make_receiving_call<Container, element_hint>(call, static_cast<Args&&>(args)...,
                                                   tutti::send_counts(std::span<const int>()));
     else
-      return make_receiving_call<Container, told>(call, static_cast<Args&&>(args)...);
+      return make_receiving_call<Container, element_hint>(call, static_cast<Args&&>(args)...);
   }
   TUTTI_KAMPING_FORMS(TUTTI_KAMPING_TYPED_CALL, scatter_single)
   TUTTI_KAMPING_FORMS(TUTTI_KAMPING_RECEIVING_CALL, allgather)

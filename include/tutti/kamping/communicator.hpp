@@ -161,12 +161,12 @@ class Communicator : public internal::calls<Communicator<Container, Plugins...>,
   }
 
   CommunicatorComparisonResult compare(const Communicator& other) const {
-    int answer = MPI_UNEQUAL;
-    internal::check_mpi(MPI_Comm_compare(native_, other.native_, &answer), "MPI_Comm_compare");
+    int result = MPI_UNEQUAL;
+    internal::check_mpi(MPI_Comm_compare(native_, other.native_, &result), "MPI_Comm_compare");
     using enum CommunicatorComparisonResult;
-    return answer == MPI_IDENT       ? identical
-           : answer == MPI_CONGRUENT ? congruent
-           : answer == MPI_SIMILAR   ? similar
+    return result == MPI_IDENT       ? identical
+           : result == MPI_CONGRUENT ? congruent
+           : result == MPI_SIMILAR   ? similar
                                      : unequal;
   }
   void swap(Communicator& other) noexcept { std::swap(*this, other); }

@@ -112,10 +112,10 @@ class Environment {
   }
 
  private:
-  static bool flag(int (*ask)(int*), const char* call) {
-    int answer = 0;
-    internal::check_mpi(ask(&answer), call);
-    return answer != 0;
+  static bool flag(int (*query)(int*), const char* call) {
+    int result = 0;
+    internal::check_mpi(query(&result), call);
+    return result != 0;
   }
   void begin(int* argc, char*** argv) {
     if constexpr (Mode == InitMPIMode::NoInitFinalize) return;

@@ -112,16 +112,16 @@ class Group {
   }
   /// Translates `rank` to the other group; MPI_UNDEFINED if that does not contain it.
   int translate(int rank, const Group& other) const {
-    int there = MPI_UNDEFINED;
-    internal::check_mpi(MPI_Group_translate_ranks(group_, 1, &rank, other.group_, &there),
+    int translated = MPI_UNDEFINED;
+    internal::check_mpi(MPI_Group_translate_ranks(group_, 1, &rank, other.group_, &translated),
                         "MPI_Group_translate_ranks");
-    return there;
+    return translated;
   }
   GroupEquality compare(const Group& other) const {
-    int answer = MPI_UNEQUAL;
-    internal::check_mpi(MPI_Group_compare(group_, other.group_, &answer), "MPI_Group_compare");
-    return answer == MPI_IDENT     ? GroupEquality::Identical
-           : answer == MPI_SIMILAR ? GroupEquality::Similar
+    int result = MPI_UNEQUAL;
+    internal::check_mpi(MPI_Group_compare(group_, other.group_, &result), "MPI_Group_compare");
+    return result == MPI_IDENT     ? GroupEquality::Identical
+           : result == MPI_SIMILAR ? GroupEquality::Similar
                                    : GroupEquality::Unequal;
   }
   bool is_identical(const Group& other) const { return compare(other) == GroupEquality::Identical; }

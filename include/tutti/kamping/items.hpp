@@ -63,10 +63,10 @@ struct item_operator {
     }
     const std::ptrdiff_t lowest = std::min<std::ptrdiff_t>(item.lowest(), 0);
     const auto span = std::max<std::size_t>(static_cast<std::size_t>(item.highest() - lowest), item.extent());
-    const std::size_t apart = (span + 15) / 16 * 16;
-    std::vector<std::byte> both(2 * apart);
+    const std::size_t stride = (span + 15) / 16 * 16;
+    std::vector<std::byte> both(2 * stride);
     std::byte* const a = both.data() - lowest;
-    std::byte* const b = a + apart;
+    std::byte* const b = a + stride;
     for (std::size_t i = 0; i < n; ++i) {
       item.unpack(left + i * bytes, 1, a);
       item.unpack(right + i * bytes, 1, b);
@@ -135,7 +135,7 @@ auto reduce_items(const tutti::communicator& ranks, Args&... args) {
   constexpr tutti::parameter from = in_place ? send_recv_buf : send_buf;
   constexpr tutti::parameter to = in_place ? send_recv_buf : recv_buf;
 
-  tutti::detail::bag<Args&...> given{{args}...};
+  tutti::detail::argument_set<Args&...> given{{args}...};
   const auto& with = get<tutti::parameter::op>(given).data;
   using declared = typename std::remove_cvref_t<decltype(with)>::declared_type;
   item_reduction r{What,

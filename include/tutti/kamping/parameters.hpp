@@ -24,7 +24,7 @@ namespace internal {
 struct told_datatype {
   MPI_Datatype native = MPI_DATATYPE_NULL;
   template <class T>
-  void tell() {
+  void store_layout_of() {
     native = mpi_datatype<T>();
   }
   operator MPI_Datatype() const noexcept { return native; }
@@ -32,7 +32,7 @@ struct told_datatype {
 struct datatype_to_tell {
   MPI_Datatype* to;
   template <class T>
-  void tell() {
+  void store_layout_of() {
     *to = mpi_datatype<T>();
   }
 };

@@ -199,7 +199,7 @@ class GridCommunicator {
     } else {
       return internal::translating([&] {
         using element = tutti::detail::element_of_call<void, std::remove_cvref_t<Args>...>;
-        tutti::detail::bag<Args&...> given{{args}...};
+        tutti::detail::argument_set<Args&...> given{{args}...};
         return exchange<element>(given);
       });
     }

@@ -58,20 +58,20 @@ namespace kamping {
 namespace internal {
 
 /// An unfinished call whose result is kept for a later extract().
-class kept_call {
+class stored_call {
  public:
-  virtual ~kept_call() = default;
+  virtual ~stored_call() = default;
   virtual tutti::status wait() = 0;
   virtual std::optional<tutti::status> test() = 0;
   virtual bool complete() = 0;  ///< test() without taking the result
 };
 
 template <class Result>
-class kept_result final : public kept_call, private tutti::nonblocking_result<Result> {
+class shared_result final : public stored_call, private tutti::nonblocking_result<Result> {
   using base = tutti::nonblocking_result<Result>;
 
  public:
-  explicit kept_result(base&& call) : base(std::move(call)) {}
+  explicit shared_result(base&& call) : base(std::move(call)) {}
   tutti::status wait() override {
     if (!result_) this->checked("wait").wait();
     return finish();
@@ -108,7 +108,7 @@ class NonBlockingResult;
 template <class Result>
 class RequestedResult {
  public:
-  explicit RequestedResult(std::shared_ptr<internal::kept_result<Result>> call) : call_(std::move(call)) {}
+  explicit RequestedResult(std::shared_ptr<internal::shared_result<Result>> call) : call_(std::move(call)) {}
   /// Returns the result; it can be called once. Waits if nothing has waited yet.
   Result extract() {
     return internal::translating([&] { return call_->extract(); });
@@ -117,21 +117,21 @@ class RequestedResult {
   auto extract_recv_buf() { return part_of(extract()); }
   auto extract_recv_buffer() { return part_of(extract()); }
   auto extract_send_buf() {
-    Result whole = extract();
-    if constexpr (requires { whole.extract_send_buf(); })
-      return whole.extract_send_buf();
+    Result result = extract();
+    if constexpr (requires { result.extract_send_buf(); })
+      return result.extract_send_buf();
     else
-      return whole;
+      return result;
   }
 
  private:
-  static auto part_of(Result whole) {
-    if constexpr (requires { whole.extract_recv_buf(); })
-      return whole.extract_recv_buf();
+  static auto part_of(Result result) {
+    if constexpr (requires { result.extract_recv_buf(); })
+      return result.extract_recv_buf();
     else
-      return whole;
+      return result;
   }
-  std::shared_ptr<internal::kept_result<Result>> call_;
+  std::shared_ptr<internal::shared_result<Result>> call_;
 };
 
 /// An unfinished call. It can be moved. The destructor waits, so that no buffer dies while it is in
@@ -139,10 +139,10 @@ class RequestedResult {
 class Request {
  public:
   Request() = default;
-  Request(Request&& other) noexcept : call_(std::move(other.call_)), kept_(std::move(other.kept_)) {}
+  Request(Request&& other) noexcept : call_(std::move(other.call_)), stored_(std::move(other.stored_)) {}
   Request& operator=(Request&& other) noexcept {
     call_ = std::move(other.call_);
-    kept_ = std::move(other.kept_);
+    stored_ = std::move(other.stored_);
     return *this;
   }
 
@@ -170,41 +170,42 @@ class Request {
   }
 
   /// Whether there is nothing to wait for.
-  bool is_null() const noexcept { return !call_.valid() && !kept_; }
+  bool is_null() const noexcept { return !call_.valid() && !stored_; }
 
   // For calls: stores the call that was begun.
   void hold(NonBlockingResult<void>&& call);
   template <class Result>
   auto hold(NonBlockingResult<Result>&& call) {
-    auto kept = std::make_shared<internal::kept_result<Result>>(std::move(call));
-    kept_ = kept;
-    return RequestedResult<Result>(std::move(kept));
+    auto stored = std::make_shared<internal::shared_result<Result>>(std::move(call));
+    stored_ = stored;
+    return RequestedResult<Result>(std::move(stored));
   }
   // For pools: whether the call is complete, without releasing it; and the bodies of wait() and
   // test().
   bool complete() {
-    return internal::translating(
-        [&] { return kept_ ? kept_->complete() : tutti::detail::several::complete(call_, "test_all"); });
+    return internal::translating([&] {
+      return stored_ ? stored_->complete() : tutti::detail::request_operations::complete(call_, "test_all");
+    });
   }
   tutti::status finished() {
     if (is_null()) return {};
     return internal::translating([&] {
-      const auto kept = std::move(kept_);
-      return kept ? kept->wait() : call_.wait();
+      const auto stored = std::move(stored_);
+      return stored ? stored->wait() : call_.wait();
     });
   }
   std::optional<tutti::status> tested() {
     if (is_null()) return tutti::status();
     return internal::translating([&] {
-      const auto done = kept_ ? kept_->test() : call_.test();
-      if (done) kept_.reset();
+      const auto done = stored_ ? stored_->test() : call_.test();
+      if (done) stored_.reset();
       return done;
     });
   }
 
  private:
   tutti::request call_;
-  std::shared_ptr<internal::kept_call> kept_;
+  std::shared_ptr<internal::stored_call> stored_;
 };
 
 namespace internal {

@@ -19,7 +19,7 @@ namespace internal {
 template <class C, tutti::resize_policy Policy>
 struct statuses_of {
   C& data;
-  void make_room(std::size_t n) {
+  void resize_for(std::size_t n) {
     if (!tutti::detail::fit<Policy>(data, n))
       throw MpiErrorException("wait_all: statuses: the container is too small", MPI_ERR_ARG);
   }
@@ -27,7 +27,7 @@ struct statuses_of {
 template <class C>
 struct owned_statuses {
   C data{};
-  void make_room(std::size_t n) { data.resize(n); }
+  void resize_for(std::size_t n) { data.resize(n); }
 };
 
 template <class Parameter>
@@ -89,7 +89,7 @@ auto wait_all(Range& range, std::size_t n, Parameter&& to) {
   if constexpr (std::is_same_v<bare, unwanted>) {
     finish_all(range, [](std::size_t, const tutti::status&) {});
   } else {
-    to.make_room(n);
+    to.resize_for(n);
     finish_all(range, [&](std::size_t i, const tutti::status& what) { to.data.data()[i] = Status(what); });
     if constexpr (owns_statuses<bare>) return std::move(to.data);
   }

@@ -126,7 +126,7 @@ struct builtin_type {
 /// The traits of a type that is sent as its bytes.
 template <class T>
 struct byte_serialized {
-  static_assert(tutti::detail::travels<T>, "byte_serialized: this type is not trivially copyable");
+  static_assert(tutti::detail::is_sendable<T>, "byte_serialized: this type is not trivially copyable");
   static constexpr bool has_to_be_committed = true;
   static constexpr TypeCategory category = TypeCategory::struct_like;
   static MPI_Datatype data_type() {
@@ -156,7 +156,7 @@ struct mpi_type_traits<std::array<T, N>> : type_contiguous<T, N> {};
 
 /// Whether mpi_datatype<T>() exists.
 template <class T>
-inline constexpr bool has_static_type_v = tutti::detail::travels<T>;
+inline constexpr bool has_static_type_v = tutti::detail::is_sendable<T>;
 
 /// A datatype of the program, committed, and freed with this object. It can be moved.
 class ScopedDatatype {

@@ -51,8 +51,8 @@ using tutti::unflatten;
 /// Whether a To can represent value.
 template <std::integral To, std::integral From>
 constexpr bool in_range(From value) noexcept {
-  const To there = static_cast<To>(value);
-  return static_cast<From>(there) == value && (there < To{}) == (value < From{});
+  const To converted = static_cast<To>(value);
+  return static_cast<From>(converted) == value && (converted < To{}) == (value < From{});
 }
 /// The value as a To. Throws std::range_error if a To cannot represent it.
 template <std::integral To, std::integral From>

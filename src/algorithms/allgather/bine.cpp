@@ -26,13 +26,13 @@ void write(const shape& s, builder& b) {
   const int group = f.group_of(s.rank), bits = std::countr_zero(static_cast<unsigned>(f.groups));
   const int position = patterns::bine::halving_position(group, bits);
   // The own block returns with the others, unless this rank begins with it.
-  const int begins_at = f.leader_of(patterns::bine::rank_at_halving_position(group, bits));
+  const int initial_owner = f.leader_of(patterns::bine::rank_at_halving_position(group, bits));
   const place own = s.in_place ? block(buffer::output, s.rank) : whole(buffer::input);
-  if (begins_at != s.rank)
-    b.send(begins_at, own);
+  if (initial_owner != s.rank)
+    b.send(initial_owner, own);
   else if (!s.in_place)
     b.copy(own, block(buffer::output, s.rank));
-  if (f.follows(s.rank)) {
+  if (f.is_follower(s.rank)) {
     b.round();
     b.recv(s.rank - 1, blocks(buffer::output, 0, s.size));
     return;

@@ -23,9 +23,9 @@ namespace tutti::algorithms::allgather_bruck {
 void write(const shape& s, builder& b) {
   const int p = s.size;
   if (!s.in_place) b.copy(whole(buffer::input), block(buffer::output, s.rank));
-  parts::packing through(b);
+  parts::packing messages(b);
   parts::bruck(
-      b, through, p, s.rank, s.of(algorithm_parameter::k), [](int member) { return member; },
+      b, messages, p, s.rank, s.of(algorithm_parameter::k), [](int member) { return member; },
       [p](int first, int n) { return parts::cyclic(first, n, p); });
 }
 

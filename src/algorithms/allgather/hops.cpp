@@ -24,37 +24,37 @@ namespace tutti::algorithms::allgather_hops {
 namespace {
 
 // The blocks of ranks low .. high - 1, in the buffer from which they are forwarded.
-place known(const shape& s, int low, int high) {
+place blocks_of(const shape& s, int low, int high) {
   return s.what == collective::allgather ? blocks(buffer::output, low, high - low)
-                                         : held(buffer::scratch0, low, high - low);
+                                         : dense(buffer::scratch0, low, high - low);
 }
 
 }  // namespace
 
 void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank;
-  const bool dense = s.what == collective::allgatherv && p > 1;
+  const bool varying_lengths = s.what == collective::allgatherv && p > 1;
   const auto result = [&](index i) { return block(buffer::output, i, result_table(s)); };
   if (!s.in_place) b.copy(whole(buffer::input), result(index{r}));
-  if (dense) {
+  if (varying_lengths) {
     // Word i is the length of rank i's block.
     b.words(p);
     b.loop(p, [&] { b.measure(result(at(0, 1)), word(at(0, 1))); });
-    b.reserve(held(buffer::scratch0, 0, p));
-    b.copy(result(index{r}), known(s, r, r + 1));
+    b.reserve(dense(buffer::scratch0, 0, p));
+    b.copy(result(index{r}), blocks_of(s, r, r + 1));
   }
   b.round();
   for (long long distance = 1; distance < p; distance *= 2) {
     const int d = static_cast<int>(distance);
-    if (r + d < p) b.send(r + d, known(s, std::max(0, r - d + 1), r + 1));
-    if (r - d >= 0) b.send(r - d, known(s, r, std::min(r + d, p)));
-    if (r - d >= 0) b.recv(r - d, known(s, std::max(0, r - d - d + 1), r - d + 1));
-    if (r + d < p) b.recv(r + d, known(s, r + d, d > p - r - d ? p : r + d + d));
+    if (r + d < p) b.send(r + d, blocks_of(s, std::max(0, r - d + 1), r + 1));
+    if (r - d >= 0) b.send(r - d, blocks_of(s, r, std::min(r + d, p)));
+    if (r - d >= 0) b.recv(r - d, blocks_of(s, std::max(0, r - d - d + 1), r - d + 1));
+    if (r + d < p) b.recv(r + d, blocks_of(s, r + d, d > p - r - d ? p : r + d + d));
     b.round();
   }
-  if (!dense) return;
+  if (!varying_lengths) return;
   for (const auto& [low, high] : {std::pair{0, r}, std::pair{r + 1, p}})
-    b.loop(high - low, [&] { b.copy(held(buffer::scratch0, at(low, 1)), result(at(low, 1))); });
+    b.loop(high - low, [&] { b.copy(dense(buffer::scratch0, at(low, 1)), result(at(low, 1))); });
 }
 
 }  // namespace tutti::algorithms::allgather_hops

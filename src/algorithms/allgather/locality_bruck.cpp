@@ -26,38 +26,38 @@ namespace tutti::algorithms::allgather_locality_bruck {
 void write(const shape& s, builder& b) {
   const int p = s.size, length = s.of(algorithm_parameter::region), regions = p / length;
   const int g = s.rank / length, l = s.rank % length;
-  const auto near = [&](int member) { return g * length + member; };
+  const auto rank_in_region = [&](int member) { return g * length + member; };
   if (!s.in_place) b.copy(whole(buffer::input), block(buffer::output, s.rank));
-  parts::packing through(b);
-  parts::bruck(b, through, length, l, 2, near, [&](int first, int n) {
+  parts::packing messages(b);
+  parts::bruck(b, messages, length, l, 2, rank_in_region, [&](int first, int n) {
     parts::ranges own = parts::cyclic(first, n, length);
     for (parts::range& one : own) one.first += g * length;
     return own;
   });
-  for (int held = 1; held < regions;) {
+  for (int known = 1; known < regions;) {
     // Adds the blocks of n regions, the first of which is `distance` above the own one.
-    const auto above = [&](parts::ranges& all, int distance, int n) {
+    const auto append_regions = [&](parts::ranges& all, int distance, int n) {
       parts::append_cyclic(all, (g + distance) % regions * length, n * length, p);
     };
-    const int distance = std::min((l + 1) * held, regions), n = std::min(held, regions - distance);
+    const int distance = std::min((l + 1) * known, regions), n = std::min(known, regions - distance);
     if (n > 0) {
-      parts::ranges given, wanted;
-      above(given, 0, n);
-      above(wanted, distance, n);
-      const place source = through.to_send(given);
-      const int away = distance * length;
-      b.exchange((s.rank - away + p) % p, source, (s.rank + away) % p, through.to_receive(wanted));
+      parts::ranges sent, wanted;
+      append_regions(sent, 0, n);
+      append_regions(wanted, distance, n);
+      const place source = messages.to_send(sent);
+      const int hop = distance * length;
+      b.exchange((s.rank - hop + p) % p, source, (s.rank + hop) % p, messages.to_receive(wanted));
     }
-    through.end_round();
-    parts::bruck(b, through, length, l, 2, near, [&](int first, int count) {
-      parts::ranges told;
+    messages.end_round();
+    parts::bruck(b, messages, length, l, 2, rank_in_region, [&](int first, int count) {
+      parts::ranges received;
       for (const parts::range& members : parts::cyclic(first, count, length)) {
-        const int from = std::min((members.first + 1) * held, regions);
-        above(told, from, std::min(from + members.count * held, regions) - from);
+        const int from = std::min((members.first + 1) * known, regions);
+        append_regions(received, from, std::min(from + members.count * known, regions) - from);
       }
-      return told;
+      return received;
     });
-    held = std::min<long long>(static_cast<long long>(held) * (length + 1), regions);
+    known = std::min<long long>(static_cast<long long>(known) * (length + 1), regions);
   }
 }
 

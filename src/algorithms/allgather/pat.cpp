@@ -28,27 +28,27 @@ namespace tutti::algorithms::allgather_pat {
 void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank;
   const patterns::pat trees(p, s.of(algorithm_parameter::aggregate));
-  int most = 1;
+  int max_blocks = 1;
   // Forwards n blocks over a hop: the one at offset `from`, which grows by `per_turn` in each
   // iteration of a loop, and the next ones, `stride` apart.
-  const auto pass_on = [&](int hop, int from, int per_turn, int stride, int n) {
-    most = std::max(most, n);
+  const auto forward = [&](int hop, int from, int per_turn, int stride, int n) {
+    max_blocks = std::max(max_blocks, n);
     parts::exchange_strided(b, p, (r + hop) % p, {r - from, -stride, n, -per_turn}, (r - hop + p) % p,
                             {r - hop - from, -stride, n, -per_turn});
   };
   if (!s.in_place) b.copy(whole(buffer::input), block(buffer::output, r));
-  for (int hop = trees.distance * trees.together / 2; hop >= trees.distance; hop /= 2)
-    pass_on(hop, 0, 0, 2 * hop, (p + hop - 1) / (2 * hop));
+  for (int hop = trees.distance * trees.trees_per_message / 2; hop >= trees.distance; hop /= 2)
+    forward(hop, 0, 0, 2 * hop, (p + hop - 1) / (2 * hop));
   // The offsets w = hop, 3 * hop, 5 * hop ... are reached together with w + distance, w + 2 *
   // distance ... The first of these w have one offset more.
   for (int hop = trees.distance / 2; hop > 0; hop /= 2) {
-    const int turns = trees.distance / (2 * hop), fewest = p / trees.distance;
+    const int turns = trees.distance / (2 * hop), min_blocks = p / trees.distance;
     const int longer = (p % trees.distance + hop - 1) / (2 * hop);
-    if (longer > 0) b.loop(longer, [&] { pass_on(hop, 0, 2 * hop, trees.distance, fewest + 1); });
-    if (turns > longer && fewest > 0)
-      b.loop(turns - longer, [&] { pass_on(hop, longer * 2 * hop, 2 * hop, trees.distance, fewest); });
+    if (longer > 0) b.loop(longer, [&] { forward(hop, 0, 2 * hop, trees.distance, min_blocks + 1); });
+    if (turns > longer && min_blocks > 0)
+      b.loop(turns - longer, [&] { forward(hop, longer * 2 * hop, 2 * hop, trees.distance, min_blocks); });
   }
-  if (most > 1) b.scratch(buffer::scratch0, 2 * most);
+  if (max_blocks > 1) b.scratch(buffer::scratch0, 2 * max_blocks);
 }
 
 }  // namespace tutti::algorithms::allgather_pat

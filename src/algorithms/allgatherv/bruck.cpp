@@ -24,17 +24,17 @@ void write(const shape& s, builder& b) {
   // Word i is the length of the block of the rank i above.
   b.words(p);
   b.loop(p, [&] { b.measure(block(buffer::output, at(r, 1, p), table::out), word(at(0, 1))); });
-  b.reserve(held(buffer::scratch0, 0, p));
-  b.copy(own, held(buffer::scratch0, 0));
-  for (int known = 1; known < p;) {
-    const int n = std::min(known, p - known);
+  b.reserve(dense(buffer::scratch0, 0, p));
+  b.copy(own, dense(buffer::scratch0, 0));
+  for (int received = 1; received < p;) {
+    const int n = std::min(received, p - received);
     b.round();
-    b.exchange((r - known + p) % p, held(buffer::scratch0, 0, n), (r + known) % p,
-               held(buffer::scratch0, known, n));
-    known += n;
+    b.exchange((r - received + p) % p, dense(buffer::scratch0, 0, n), (r + received) % p,
+               dense(buffer::scratch0, received, n));
+    received += n;
   }
   b.loop(p - 1, [&] {
-    b.copy(held(buffer::scratch0, at(1, 1)), block(buffer::output, at(r + 1, 1, p), table::out));
+    b.copy(dense(buffer::scratch0, at(1, 1)), block(buffer::output, at(r + 1, 1, p), table::out));
   });
 }
 

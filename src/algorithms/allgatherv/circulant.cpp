@@ -24,45 +24,45 @@ namespace tutti::algorithms::allgatherv_circulant {
 namespace {
 
 // The pieces of all blocks in one message, in the order of the blocks. Piece i begins after word(2
-// * i) elements of the message and has word(2 * i + 1) elements; words count from `words_at`. So
+// * i) elements of the message and has word(2 * i + 1) elements; words count from `word_base`. So
 // each piece is found without a sum over the others.
 class message {
  public:
-  message(builder& b, buffer through, int words_at) : b_(b), through_(through), words_at_(words_at) {}
+  message(builder& b, buffer packed, int word_base) : b_(b), packed_(packed), word_base_(word_base) {}
 
   void add(place piece) { pieces_.push_back(piece); }
   void measure() {
     if (pieces_.size() == 1) return;
     for_each([&](const place& one, int w) {
       b_.measure(one, word(w + 1));
-      b_.measure(held(through_, w, 2, w), word(w + 2));
+      b_.measure(dense(packed_, w, 2, w), word(w + 2));
     });
   }
   void pack() {
     if (pieces_.size() == 1) return;
-    for_each([&](const place& one, int w) { b_.copy(one, held(through_, w + 1, 1, w)); });
+    for_each([&](const place& one, int w) { b_.copy(one, dense(packed_, w + 1, 1, w)); });
   }
   void unpack() {
     if (pieces_.size() == 1) return;
-    for_each([&](const place& one, int w) { b_.copy(held(through_, w + 1, 1, w), one); });
+    for_each([&](const place& one, int w) { b_.copy(dense(packed_, w + 1, 1, w), one); });
   }
-  place whole() const {
-    const int sum = words_at_ + 2 * static_cast<int>(pieces_.size());
-    return pieces_.size() == 1 ? pieces_[0] : held(through_, sum, 1, sum);
+  place content() const {
+    const int sum = word_base_ + 2 * static_cast<int>(pieces_.size());
+    return pieces_.size() == 1 ? pieces_[0] : dense(packed_, sum, 1, sum);
   }
 
  private:
   template <class Body>
   void for_each(Body&& body) {
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
-      body(pieces_[i], words_at_ + 2 * static_cast<int>(i));
+      body(pieces_[i], word_base_ + 2 * static_cast<int>(i));
       if (i % 4096 == 4095) b_.round();  // a round has at most 65535 local steps
     }
   }
 
   builder& b_;
-  buffer through_;
-  int words_at_;
+  buffer packed_;
+  int word_base_;
   std::vector<place> pieces_;
 };
 
@@ -74,19 +74,19 @@ void write(const shape& s, builder& b) {
   if (p == 1) return;
   const patterns::circulant graph(p);
   const int q = graph.phase(), phases = graph.phases(n), idle = graph.idle(n);
-  std::vector<std::vector<int>> wanted;  // by the distance of a rank above the owner of the block
-  for (int v = 0; v < p; ++v) wanted.push_back(graph.receives(v));
+  std::vector<std::vector<int>> blocks_to_receive;  // by the distance of a rank above the owner of the block
+  for (int v = 0; v < p; ++v) blocks_to_receive.push_back(graph.receives(v));
 
   b.words(4 * p);
   b.loop(p, [&] { b.measure(piece(block(buffer::output, at(0, 1), table::out), at(0), n), word(at(1, 1))); });
-  b.reserve(held(buffer::scratch0, 1, p, 1));
-  b.reserve(held(buffer::scratch1, 1, p, 1));
+  b.reserve(dense(buffer::scratch0, 1, p, 1));
+  b.reserve(dense(buffer::scratch1, 1, p, 1));
 
-  const auto pieces_for = [&](message& m, int receiver, int k, int offset, int per_turn) {
+  const auto add_pieces = [&](message& m, int receiver, int k, int offset, int per_turn) {
     for (int j = 0; j < p; ++j) {
       if (j == receiver) continue;
       const auto distance = static_cast<std::size_t>((receiver - j + p) % p);
-      const int number = wanted[distance][static_cast<std::size_t>(k)] + offset;
+      const int number = blocks_to_receive[distance][static_cast<std::size_t>(k)] + offset;
       if (number >= 0)
         m.add(piece(block(buffer::output, j, table::out), at(std::min(number, n - 1), per_turn), n));
     }
@@ -94,22 +94,22 @@ void write(const shape& s, builder& b) {
   const auto phase = [&](int number, int per_turn) {
     for (int k = number == 0 ? idle : 0; k < q; ++k) {
       const int to = (r + graph.skip(k)) % p, from = (r - graph.skip(k) + p) % p;
-      message given(b, buffer::scratch0, 0), got(b, buffer::scratch1, 2 * p);
-      pieces_for(given, to, k, number * q - idle, per_turn);
-      pieces_for(got, r, k, number * q - idle, per_turn);
-      given.measure();
-      given.pack();
-      got.measure();
+      message sent(b, buffer::scratch0, 0), received(b, buffer::scratch1, 2 * p);
+      add_pieces(sent, to, k, number * q - idle, per_turn);
+      add_pieces(received, r, k, number * q - idle, per_turn);
+      sent.measure();
+      sent.pack();
+      received.measure();
       b.round();
-      b.exchange(to, given.whole(), from, got.whole());
-      got.unpack();
+      b.exchange(to, sent.content(), from, received.content());
+      received.unpack();
       b.round();
     }
   };
   // Phases are identical unless some piece would be before the first or beyond the last one.
-  const int alike = idle == 0 ? 1 : 2, last = phases - 1;
-  for (int i = 0; i < std::min(alike, last); ++i) phase(i, 0);
-  if (last > alike) b.loop(last - alike, [&] { phase(alike, q); });
+  const int separate = idle == 0 ? 1 : 2, last = phases - 1;
+  for (int i = 0; i < std::min(separate, last); ++i) phase(i, 0);
+  if (last > separate) b.loop(last - separate, [&] { phase(separate, q); });
   phase(last, 0);
 }
 

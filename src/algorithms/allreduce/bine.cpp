@@ -24,7 +24,7 @@ namespace tutti::algorithms::allreduce_bine {
 
 void write(const shape& s, builder& b) {
   const patterns::fold f(s.size);
-  if (f.follows(s.rank)) {
+  if (f.is_follower(s.rank)) {
     b.send(s.rank - 1, whole(buffer::input));
     b.round();
     b.recv(s.rank - 1, whole(buffer::output));

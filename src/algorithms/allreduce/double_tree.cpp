@@ -40,14 +40,14 @@ void write(const shape& s, builder& b) {
         const int below = trees.height - n.depth - 1;
         if (n.parent >= 0 && n.turn == turn)
           b.send(n.parent, half(n.is_leaf() ? buffer::input : buffer::output, t, below + 1));
-        const auto hear = [&](int child, int its_turn, int other, bool is_lower) {
-          if (child < 0 || its_turn != turn) return;
+        const auto receive = [&](int child, int child_turn, int other, bool is_lower) {
+          if (child < 0 || child_turn != turn) return;
           const bool first = turn == 0 || other < 0;
           b.recv_reduce(child, is_lower, half(first ? buffer::input : buffer::output, t, below),
                         half(buffer::output, t, below));
         };
-        hear(n.lower, n.lower_turn, n.upper, true);
-        hear(n.upper, n.upper_turn, n.lower, false);
+        receive(n.lower, n.lower_turn, n.upper, true);
+        receive(n.upper, n.upper_turn, n.lower, false);
       }
       for (const int t : {0, 1}) {
         const auto& n = trees.nodes[t];

@@ -28,22 +28,22 @@ namespace {
 struct cube {
   int size;  // P
   int bits;
-  int more;  // number of ranks from P on
+  int followers;  // number of ranks from P on
 
   explicit cube(int p)
       : size(static_cast<int>(std::bit_floor(static_cast<unsigned>(p)))),
         bits(std::countr_zero(static_cast<unsigned>(size))),
-        more(p - size) {}
+        followers(p - size) {}
 };
 
 // The result is in the output at the end.
 void exchange(const shape& s, builder& b, const cube& c) {
   const int r = s.rank;
-  const bool leads = r < c.more;
-  const parts::alternating_buffers targets(c.bits, 0, s.in_place && !leads);
-  if (targets.use_scratch() || leads) b.scratch(buffer::scratch0, 1);
+  const bool has_follower = r < c.followers;
+  const parts::alternating_buffers targets(c.bits, 0, s.in_place && !has_follower);
+  if (targets.use_scratch() || has_follower) b.scratch(buffer::scratch0, 1);
   place own = whole(buffer::input);
-  if (leads) {
+  if (has_follower) {
     const place both = whole(targets.of(0) == buffer::output ? buffer::scratch0 : buffer::output);
     b.recv_reduce_right({r + c.size}, own, both);
     own = both;
@@ -61,14 +61,14 @@ void exchange(const shape& s, builder& b, const cube& c) {
 }
 
 // The same in order: block 0 of a buffer belongs to ranks below P, block 1 to those from P on.
-// Ranks from `more` on have no block 1 until they exchange with a rank that has one.
-void exchange_side_by_side(const shape& s, builder& b, const cube& c) {
+// Ranks from `followers` on have no block 1 until they exchange with a rank that has one.
+void exchange_in_order(const shape& s, builder& b, const cube& c) {
   const int r = s.rank;
   buffer now = buffer::scratch0, next = buffer::scratch1;
   b.scratch(now, 2);
   b.scratch(next, 2);
   place own = whole(buffer::input);
-  if (r < c.more) {
+  if (r < c.followers) {
     b.recv(r + c.size, block(now, 1));
     b.copy(own, block(now, 0));
     own = block(now, 0);
@@ -77,7 +77,7 @@ void exchange_side_by_side(const shape& s, builder& b, const cube& c) {
   for (int i = 0; i < c.bits; ++i) {
     // `own` covers first .. first + hop - 1
     const int hop = 1 << i, partner = r ^ hop, first = r & -hop;
-    const bool mine = first < c.more, theirs = (first ^ hop) < c.more, from_left = partner < r;
+    const bool mine = first < c.followers, theirs = (first ^ hop) < c.followers, from_left = partner < r;
     b.send(partner, mine ? blocks(now, 0, 2) : own);
     if (mine && theirs) {
       b.recv_reduce(partner, from_left, blocks(now, 0, 2), blocks(next, 0, 2));
@@ -110,12 +110,12 @@ void write(const shape& s, builder& b) {
     b.recv(r - c.size, whole(buffer::output));
     return;
   }
-  if (s.commutative || c.more == 0)
+  if (s.commutative || c.followers == 0)
     exchange(s, b, c);
   else
-    exchange_side_by_side(s, b, c);
+    exchange_in_order(s, b, c);
   b.round();
-  if (r < c.more) b.send(r + c.size, whole(buffer::output));
+  if (r < c.followers) b.send(r + c.size, whole(buffer::output));
 }
 
 }  // namespace tutti::algorithms::allreduce_hops

@@ -33,7 +33,7 @@ void write(const shape& s, builder& b) {
   const auto result = of(buffer::output);
   const int own = parts::recursive_halving(b, f, s.rank, parts::distances::doubling, of(buffer::input),
                                            result, [&](int part) { return result(part, 1); });
-  if (f.follows(s.rank)) {
+  if (f.is_follower(s.rank)) {
     b.recv(s.rank - 1, whole(buffer::output));
     return;
   }

@@ -40,12 +40,12 @@ struct round_of_groups {
   int first_of(int j) const { return low + j * each; }
   int own() const { return first_of(digit()); }
   /// The member that is t above this one, modulo `factor`; t may be negative.
-  int away(int t) const { return (digit() + t + factor) % factor; }
+  int member_at(int t) const { return (digit() + t + factor) % factor; }
 };
 
 /// Receives the data of an adjacent group directly into the result. The data of the others wait in
 /// slots; word 0 is the length of a slot, that of the own part.
-void reduce_scatter(builder& b, const round_of_groups& r, buffer held) {
+void reduce_scatter(builder& b, const round_of_groups& r, buffer source) {
   const int digit = r.digit(), neighbour = digit > 0 ? digit - 1 : 1;
   const place result = part(buffer::output, r.own(), r.each);
   const auto waiting = [&](int j) {
@@ -57,10 +57,10 @@ void reduce_scatter(builder& b, const round_of_groups& r, buffer held) {
     b.reserve(blocks(buffer::scratch0, 0, r.factor - 2, table::padded));
   }
   for (int t = 1; t < r.factor; ++t) {
-    const int to = r.away(t), from = r.away(-t);
-    b.send(r.rank_of(to), part(held, r.first_of(to), r.each));
+    const int to = r.member_at(t), from = r.member_at(-t);
+    b.send(r.rank_of(to), part(source, r.first_of(to), r.each));
     if (from == neighbour)
-      b.recv_reduce(r.rank_of(from), from < digit, part(held, r.own(), r.each), result);
+      b.recv_reduce(r.rank_of(from), from < digit, part(source, r.own(), r.each), result);
     else
       b.recv(r.rank_of(from), waiting(from));
   }
@@ -72,7 +72,7 @@ void reduce_scatter(builder& b, const round_of_groups& r, buffer held) {
 
 void allgather(builder& b, const round_of_groups& r) {
   for (int t = 1; t < r.factor; ++t) {
-    const int to = r.away(t), from = r.away(-t);
+    const int to = r.member_at(t), from = r.member_at(-t);
     b.exchange(r.rank_of(to), part(buffer::output, r.own(), r.each), r.rank_of(from),
                part(buffer::output, r.first_of(from), r.each));
   }
@@ -87,11 +87,11 @@ void write(const shape& s, builder& b) {
     return;
   }
   const patterns::factors f(s.size, s.of(algorithm_parameter::k));
-  if (parts::follow(b, f, s.rank)) return;
-  const place operand = parts::take_in_follower(b, f, s.rank, buffer::output);
+  if (parts::write_follower(b, f, s.rank)) return;
+  const place operand = parts::reduce_from_follower(b, f, s.rank, buffer::output);
 
   b.split_into(f.groups);
-  if (f.most() > 2) b.words(1, 0);
+  if (f.largest() > 2) b.words(1, 0);
   std::vector<round_of_groups> rounds;
   for (int low = 0, n = f.groups, distance = 1; const int factor : f.all) {
     n /= factor;
@@ -101,7 +101,7 @@ void write(const shape& s, builder& b) {
     distance *= factor;
   }
   for (auto r = rounds.rbegin(); r != rounds.rend(); ++r) allgather(b, *r);
-  parts::answer_follower(b, f, s.rank);
+  parts::send_to_follower(b, f, s.rank);
 }
 
 }  // namespace tutti::algorithms::allreduce_reduce_scatter_allgather

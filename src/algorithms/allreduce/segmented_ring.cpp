@@ -30,11 +30,11 @@ void write(const shape& s, builder& b) {
   const auto part = [&](buffer which, index at_block, index at_segment) {
     return segment(block(which, at_block, table::split), at_segment);
   };
-  const auto step = [&](buffer held, index given, index now, index before) {
-    b.send(up, part(held, given, now));
-    b.recv_reduce_left({down}, part(buffer::input, plus(given, -1), now),
-                       part(buffer::output, plus(given, -1), now));
-    b.exchange(up, part(buffer::output, plus(given, 1), before), down, part(buffer::output, given, before));
+  const auto step = [&](buffer source, index sent, index now, index before) {
+    b.send(up, part(source, sent, now));
+    b.recv_reduce_left({down}, part(buffer::input, plus(sent, -1), now),
+                       part(buffer::output, plus(sent, -1), now));
+    b.exchange(up, part(buffer::output, plus(sent, 1), before), down, part(buffer::output, sent, before));
   };
   b.loop({1, 2}, [&] {
     // The loop over segments is the inner counter here, and the outer one within the loop below.

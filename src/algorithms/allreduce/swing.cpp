@@ -46,18 +46,18 @@ class messages {
   bool is_packed(int j) const { return of(j).size() > 1; }
   const swing::ranges& of(int j) const { return all_[static_cast<std::size_t>(j)]; }
 
-  place in(buffer room, int j, buffer vector) const {
+  place in(buffer packed_buffer, int j, buffer vector) const {
     if (!is_packed(j)) return at_range(vector, of(j)[0]);
     const int first = first_[static_cast<std::size_t>(j)];
-    return held(room, first, static_cast<int>(of(j).size()), first);
+    return dense(packed_buffer, first, static_cast<int>(of(j).size()), first);
   }
   /// Calls body(range, packed range) for each range of a message that is packed.
   template <class Body>
-  void for_each_packed(buffer room, int j, buffer vector, Body&& body) const {
+  void for_each_packed(buffer packed_buffer, int j, buffer vector, Body&& body) const {
     if (!is_packed(j)) return;
     const int first = first_[static_cast<std::size_t>(j)];
     for (int i = 0; const swing::range& r : of(j))
-      body(at_range(vector, r), held(room, first + i++, 1, first));
+      body(at_range(vector, r), dense(packed_buffer, first + i++, 1, first));
   }
   /// Must be called before the first use of message j. The scratch memory is large enough for
   /// either direction of the same exchange.
@@ -68,47 +68,47 @@ class messages {
     b_.round();  // a round has at most 65535 steps of a kind
     int n = 0;
     for (const swing::range& r : of(j)) n += r.count;
-    most_ = std::max(most_, n);
+    max_blocks_ = std::max(max_blocks_, n);
   }
-  int max_blocks() const { return most_; }
+  int max_blocks() const { return max_blocks_; }
 
  private:
   builder& b_;
   const std::vector<swing::ranges>& all_;
   std::vector<int> first_;
-  int end_, most_ = 0;
+  int end_, max_blocks_ = 0;
 };
 
 void write_butterfly(const shape& s, builder& b, const swing& pattern, bool odd) {
   const swing::traffic all = pattern.of(s.rank);
   const int rounds = pattern.rounds(), last = s.size - 1;
-  messages given(b, all.given, 0), got(b, all.got, given.end_of_words());
-  b.words(got.end_of_words());
+  messages sent(b, all.sent, 0), received(b, all.received, sent.end_of_words());
+  b.words(received.end_of_words());
   const buffer out = buffer::scratch0, in = buffer::scratch1;
   // The last rank of an odd number exchanges with the others one after the other.
-  const int turn = odd ? static_cast<int>(static_cast<std::int64_t>(s.rank) * rounds / last) : -1;
+  const int last_rank_round = odd ? static_cast<int>(static_cast<std::int64_t>(s.rank) * rounds / last) : -1;
   const place own = block(buffer::output, all.own, table::split);
 
   for (int j = 0; j < rounds; ++j) {
     const buffer vector = j == 0 ? buffer::input : buffer::output;
     const int partner = pattern.partner(s.rank, j);
-    given.measure(j, vector);
-    got.measure(j, vector);
-    given.for_each_packed(out, j, vector, [&](place stands, place packed) { b.copy(stands, packed); });
-    b.send(partner, given.in(out, j, vector));
-    if (got.is_packed(j))
-      b.recv(partner, got.in(in, j, vector));
+    sent.measure(j, vector);
+    received.measure(j, vector);
+    sent.for_each_packed(out, j, vector, [&](place unpacked, place packed) { b.copy(unpacked, packed); });
+    b.send(partner, sent.in(out, j, vector));
+    if (received.is_packed(j))
+      b.recv(partner, received.in(in, j, vector));
     else
-      b.recv_reduce_right({partner}, got.in(in, j, vector), got.in(in, j, buffer::output));
-    got.for_each_packed(in, j, vector, [&](place stands, place packed) {
-      place sum = stands;
+      b.recv_reduce_right({partner}, received.in(in, j, vector), received.in(in, j, buffer::output));
+    received.for_each_packed(in, j, vector, [&](place unpacked, place packed) {
+      place sum = unpacked;
       sum.where = buffer::output;
-      b.reduce(stands, packed, sum);
+      b.reduce(unpacked, packed, sum);
     });
     for (const swing::range& r : all.untouched)
       if (j == 0 && !s.in_place) b.copy(at_range(buffer::input, r), at_range(buffer::output, r));
     b.round();
-    if (j != turn) continue;
+    if (j != last_rank_round) continue;
     b.send(last, block(buffer::input, last, table::split));
     b.recv_reduce_right({last}, own, own);
     b.round();
@@ -116,17 +116,17 @@ void write_butterfly(const shape& s, builder& b, const swing& pattern, bool odd)
   for (int j = rounds - 1; j >= 0; --j) {
     const int partner = pattern.partner(s.rank, j);
     const buffer vector = buffer::output;
-    got.for_each_packed(out, j, vector, [&](place stands, place packed) { b.copy(stands, packed); });
-    b.exchange(partner, got.in(out, j, vector), partner, given.in(in, j, vector));
-    if (rounds - 1 - j == turn) b.exchange(last, own, last, block(vector, last, table::split));
-    given.for_each_packed(in, j, vector, [&](place stands, place packed) { b.copy(packed, stands); });
+    received.for_each_packed(out, j, vector, [&](place unpacked, place packed) { b.copy(unpacked, packed); });
+    b.exchange(partner, received.in(out, j, vector), partner, sent.in(in, j, vector));
+    if (rounds - 1 - j == last_rank_round) b.exchange(last, own, last, block(vector, last, table::split));
+    sent.for_each_packed(in, j, vector, [&](place unpacked, place packed) { b.copy(packed, unpacked); });
     b.round();
   }
   // What the first half of the algorithm sends, the second half receives.
-  const int room = std::max(given.max_blocks(), got.max_blocks());
-  if (room > 0) {
-    b.scratch(out, room, table::split);
-    b.scratch(in, room, table::split);
+  const int n = std::max(sent.max_blocks(), received.max_blocks());
+  if (n > 0) {
+    b.scratch(out, n, table::split);
+    b.scratch(in, n, table::split);
   }
 }
 
@@ -134,9 +134,9 @@ void write_butterfly(const shape& s, builder& b, const swing& pattern, bool odd)
 /// sends it the operand of its block and receives that of its own. Then they exchange results the
 /// same way.
 void write_last(const shape& s, builder& b, const swing& pattern) {
-  const int others = s.size - 1;
-  const place operand = block(buffer::input, others, table::split);
-  const place own = block(buffer::output, others, table::split);
+  const int last = s.size - 1;
+  const place operand = block(buffer::input, last, table::split);
+  const place own = block(buffer::output, last, table::split);
   const auto reduce = [&](index rank, place theirs, place sum) {
     b.send(rank, theirs);
     b.recv_reduce_right(rank, sum, own);
@@ -147,20 +147,20 @@ void write_last(const shape& s, builder& b, const swing& pattern) {
     b.round();
   };
   if (pattern.is_regular()) {
-    b.permute(swing::regular_block_of, others);
+    b.permute(swing::regular_block_of, last);
     const auto theirs = [](buffer which, index rank) { return permuted(which, rank, table::split); };
     reduce({0}, theirs(buffer::input, {0}), operand);
-    b.loop(others - 1, [&] { reduce(at(1, 1), theirs(buffer::input, at(1, 1)), own); });
-    b.loop(others, [&] { gather(at(0, 1), theirs(buffer::output, at(0, 1))); });
+    b.loop(last - 1, [&] { reduce(at(1, 1), theirs(buffer::input, at(1, 1)), own); });
+    b.loop(last, [&] { gather(at(0, 1), theirs(buffer::output, at(0, 1))); });
     return;
   }
-  std::vector<int> block_of(static_cast<std::size_t>(others));
+  std::vector<int> block_of(static_cast<std::size_t>(last));
   for (int i = 0; const int owner : pattern.owners()) block_of[static_cast<std::size_t>(owner)] = i++;
   const auto theirs = [&](buffer which, int rank) {
     return block(which, block_of[static_cast<std::size_t>(rank)], table::split);
   };
-  for (int r = 0; r < others; ++r) reduce({r}, theirs(buffer::input, r), r == 0 ? operand : own);
-  for (int r = 0; r < others; ++r) gather({r}, theirs(buffer::output, r));
+  for (int r = 0; r < last; ++r) reduce({r}, theirs(buffer::input, r), r == 0 ? operand : own);
+  for (int r = 0; r < last; ++r) gather({r}, theirs(buffer::output, r));
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ struct writer {
   }
 
   // In place, slot d initially is at the block for the rank d above: r + d.
-  void turn_around() const {
+  void reverse_slots() const {
     const int p = s.size, r = s.rank;
     const place above = block(buffer::output, at(r + 1, 1, p)),
                 below = block(buffer::output, at(r - 1, -1, p));
@@ -89,7 +89,7 @@ void write(const shape& s, builder& b) {
     b.scratch(buffer::scratch1, patterns::max_with_a_digit(p, k));
   }
   if (s.in_place)
-    w.turn_around();
+    w.reverse_slots();
   else
     b.copy(block(buffer::input, r), block(buffer::output, r));
   for (int weight = 1; weight < p; weight = patterns::next_weight(weight, k, p)) {

@@ -21,12 +21,12 @@ namespace tutti::algorithms::alltoall_scattered {
 void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank;
   const bool uniform = s.what == collective::alltoall;
-  const table given = uniform ? table::uniform : table::in, taken = uniform ? table::uniform : table::out;
-  b.copy(block(buffer::input, r, given), block(buffer::output, r, taken));
+  const table in = uniform ? table::uniform : table::in, out = uniform ? table::uniform : table::out;
+  b.copy(block(buffer::input, r, in), block(buffer::output, r, out));
   b.round();
   parts::in_windows(b, p - 1, s.of(algorithm_parameter::window), [&](int i, int step) {
     const index up = parts::around(r, 1, i + 1, step, p), down = parts::around(r, -1, i + 1, step, p);
-    b.exchange(up, block(buffer::input, up, given), down, block(buffer::output, down, taken));
+    b.exchange(up, block(buffer::input, up, in), down, block(buffer::output, down, out));
   });
 }
 

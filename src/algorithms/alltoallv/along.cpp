@@ -13,14 +13,14 @@
 // Bytes:        <= (b + word) * (ceil(p * p / 2) - 1)
 // Scratch:      p < 2 ? 0 : 2 * b * (p + 1) + 3 * word * (p + 1)
 // Good for:     groups whose members know only their neighbours
-#include "algorithms/parts/passage.hpp"
+#include "algorithms/parts/block_relay.hpp"
 #include "algorithms/parts/row.hpp"
 
 namespace tutti::algorithms::alltoallv_along {
 
 namespace {
 
-struct writer {
+struct packer {
   const shape& s;
   builder& b;
 
@@ -31,17 +31,17 @@ struct writer {
   static place result(index of) { return block(buffer::output, of, table::out); }
 
   // Packs message 0: `n` blocks from that of rank `first` on, in `direction`.
-  void pack(const parts::passage& through, int first, int direction, int n) const {
+  void pack(const parts::block_relay& relay, int first, int direction, int n) const {
     const auto each = [&](auto&& body) {
       if (n == 1)
         body(index{first}, 0);
       else
         b.loop(n, [&] { body(at(first, direction), 1); });
     };
-    const int told = through.words_of(0);
-    each([&](index of, int by) { b.measure(operand(of), word(at(told, by))); });
-    b.reserve(through.leaving(0));
-    each([&](index of, int by) { b.copy(operand(of), through.part(0, 0, by)); });
+    const int length_word = relay.first_word_of(0);
+    each([&](index of, int by) { b.measure(operand(of), word(at(length_word, by))); });
+    b.reserve(relay.outgoing(0));
+    each([&](index of, int by) { b.copy(operand(of), relay.block_of(0, 0, by)); });
   }
 };
 
@@ -49,29 +49,29 @@ struct writer {
 
 void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank, left = r, right = p - 1 - r;  // number of ranks on each side
-  const writer w{s, b};
+  const packer w{s, b};
   if (!s.in_place) b.copy(w.operand({r}), w.result({r}));
   if (p == 1) return;
-  parts::passage rightwards(b, {.from = r - 1,
-                                .to = r + 1,
-                                .even = buffer::scratch0,
-                                .odd = buffer::scratch1,
-                                .first_word = 0,
-                                .comes = right + 1,
-                                .goes = right,
-                                .first = 0,
-                                .last = left,
-                                .told = right > 1 ? left : -1});
-  parts::passage leftwards(b, {.from = r + 1,
-                               .to = r - 1,
-                               .even = buffer::scratch2,
-                               .odd = buffer::scratch3,
-                               .first_word = 3 * (right + 1),
-                               .comes = left + 1,
-                               .goes = left,
-                               .first = 0,
-                               .last = right,
-                               .told = left > 1 ? right : -1});
+  parts::block_relay rightwards(b, {.from = r - 1,
+                                    .to = r + 1,
+                                    .even = buffer::scratch0,
+                                    .odd = buffer::scratch1,
+                                    .first_word = 0,
+                                    .recv_blocks = right + 1,
+                                    .forwarded_blocks = right,
+                                    .first_sent = 0,
+                                    .last_received = left,
+                                    .last_sent_lengths = right > 1 ? left : -1});
+  parts::block_relay leftwards(b, {.from = r + 1,
+                                   .to = r - 1,
+                                   .even = buffer::scratch2,
+                                   .odd = buffer::scratch3,
+                                   .first_word = 3 * (right + 1),
+                                   .recv_blocks = left + 1,
+                                   .forwarded_blocks = left,
+                                   .first_sent = 0,
+                                   .last_received = right,
+                                   .last_sent_lengths = left > 1 ? right : -1});
   b.words(3 * (p + 1));
   if (right > 0) w.pack(rightwards, p - 1, -1, right);
   if (left > 0) w.pack(leftwards, 0, 1, left);
@@ -84,12 +84,12 @@ void write(const shape& s, builder& b) {
     const place of_left = w.result(at(r - step, -by)), of_right = w.result(at(r + step, by));
     if (right > 0) rightwards.transfer(step);
     if (left > 0) leftwards.transfer(step);
-    if (right == 0 && rightwards.comes(step)) b.recv(r - 1, of_left);
-    if (left == 0 && leftwards.comes(step)) b.recv(r + 1, of_right);
-    if (right > 0 && rightwards.comes(step)) b.copy(rightwards.staying(step), of_left);
-    if (left > 0 && leftwards.comes(step)) b.copy(leftwards.staying(step), of_right);
-    if (right > 0) rightwards.make_room(step);
-    if (left > 0) leftwards.make_room(step);
+    if (right == 0 && rightwards.receives(step)) b.recv(r - 1, of_left);
+    if (left == 0 && leftwards.receives(step)) b.recv(r + 1, of_right);
+    if (right > 0 && rightwards.receives(step)) b.copy(rightwards.local_block(step), of_left);
+    if (left > 0 && leftwards.receives(step)) b.copy(leftwards.local_block(step), of_right);
+    if (right > 0) rightwards.end_step(step);
+    if (left > 0) leftwards.end_step(step);
   });
 }
 

@@ -17,7 +17,7 @@
 namespace tutti::algorithms::alltoallv_padded_bruck {
 
 void write(const shape& s, builder& b) {
-  parts::vector_bruck(s, b, 2, parts::vector_bruck::slots_are::padded).write();
+  parts::vector_bruck(s, b, 2, parts::vector_bruck::slot_format::padded).write();
 }
 
 }  // namespace tutti::algorithms::alltoallv_padded_bruck

@@ -17,7 +17,7 @@
 namespace tutti::algorithms::alltoallv_two_phase_bruck {
 
 void write(const shape& s, builder& b) {
-  parts::vector_bruck(s, b, 2, parts::vector_bruck::slots_are::dense).write();
+  parts::vector_bruck(s, b, 2, parts::vector_bruck::slot_format::lengths_in_own_message).write();
 }
 
 }  // namespace tutti::algorithms::alltoallv_two_phase_bruck

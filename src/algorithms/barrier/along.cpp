@@ -21,12 +21,12 @@ void write(const shape& s, builder& b) {
   const bool left_is_near = 2 * s.rank < s.size;
   const int left = s.rank - 1, right = s.rank + 1;
   const int near = left_is_near ? left : right, far = left_is_near ? right : left;
-  const auto is_there = [&](int rank) { return rank >= 0 && rank < s.size; };
-  if (is_there(near)) b.recv(near, out);
+  const auto exists = [&](int rank) { return rank >= 0 && rank < s.size; };
+  if (exists(near)) b.recv(near, out);
   b.round();
-  if (is_there(far)) b.exchange(far, in, far, out);
+  if (exists(far)) b.exchange(far, in, far, out);
   b.round();
-  if (is_there(near)) b.send(near, in);
+  if (exists(near)) b.send(near, in);
 }
 
 }  // namespace tutti::algorithms::barrier_along

@@ -19,7 +19,7 @@ void write(const shape& s, builder& b) {
   const patterns::sides group = parts::sides_of(s);
   const int k = s.of(algorithm_parameter::k);
   const bool at_root = s.rank == s.root;
-  if (!at_root && group.beside(s.root)) return;
+  if (!at_root && group.contains(s.root)) return;
   const int n = 1 + (at_root ? group.remote_size() : group.local_size()),
             v = at_root ? 0 : 1 + group.local_rank();
   const auto rank_at = [&](int position) {

@@ -27,7 +27,7 @@ void write(const shape& s, builder& b) {
     });
     return;
   }
-  const auto [nearer, farther, behind] = parts::standing_of(s);
+  const auto [nearer, farther, behind] = parts::row_position_of(s);
   b.loop({behind > 0 ? 1 : 0, 1}, [&] {
     b.recv(nearer, segment(whole(buffer::output), at(0, 1)));
     if (behind > 0) b.send(farther, segment(whole(buffer::output), at(-1, 1)));

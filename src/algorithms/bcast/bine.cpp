@@ -24,11 +24,11 @@ void write(const shape& s, builder& b) {
     b.recv(t.other(s.rank), whole(buffer::output));
     return;
   }
-  const int v = t.position_of(s.rank), joins = t.joins(v);
-  if (v != 0) b.recv(t.rank_of_partner(v, joins), whole(buffer::output));
+  const int v = t.position_of(s.rank), send_round = t.send_round(v);
+  if (v != 0) b.recv(t.rank_of_partner(v, send_round), whole(buffer::output));
   b.round();
   const place data = whole(v == 0 ? buffer::input : buffer::output);
-  for (int k = joins - 1; k >= 0; --k) b.send(t.rank_of_partner(v, k), data);
+  for (int k = send_round - 1; k >= 0; --k) b.send(t.rank_of_partner(v, k), data);
   if (t.folded.in_pair(s.rank)) b.send(t.other(s.rank), data);
 }
 

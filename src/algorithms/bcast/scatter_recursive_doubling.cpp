@@ -23,7 +23,7 @@ namespace tutti::algorithms::bcast_scatter_recursive_doubling {
 void write(const shape& s, builder& b) {
   const patterns::fold f(s.size);
   const int v = s.relative(), g = f.group_of(v);
-  if (f.follows(v)) {
+  if (f.is_follower(v)) {
     b.recv(s.absolute(v - 1), whole(buffer::output));
     return;
   }
@@ -34,9 +34,10 @@ void write(const shape& s, builder& b) {
   for (int mask = 1; mask < f.groups; mask *= 2) {
     // Of the two groups, the one whose index is a multiple of 2 * mask already has the other's
     // blocks.
-    const int partner = g ^ mask, own = g & -mask, its = partner & -mask;
+    const int partner = g ^ mask, own = g & -mask, partner_blocks = partner & -mask;
     if (partner % (2 * mask) != 0) b.send(rank_at(partner), blocks(data, own, mask, table::split));
-    if (g % (2 * mask) != 0) b.recv(rank_at(partner), blocks(buffer::output, its, mask, table::split));
+    if (g % (2 * mask) != 0)
+      b.recv(rank_at(partner), blocks(buffer::output, partner_blocks, mask, table::split));
     b.round();
   }
   if (f.in_pair(v)) b.send(s.absolute(v + 1), whole(data));

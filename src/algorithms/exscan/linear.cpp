@@ -17,7 +17,7 @@ namespace tutti::algorithms::exscan_linear {
 
 void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank;
-  const place in = whole(buffer::input), out = whole(buffer::output), aside = whole(buffer::scratch0);
+  const place in = whole(buffer::input), out = whole(buffer::output), scratch = whole(buffer::scratch0);
   if (r == 0) {
     if (p > 1) b.send(1, in);
     return;
@@ -28,11 +28,11 @@ void write(const shape& s, builder& b) {
   }
   // In place, the operand occupies the output until it has been combined and sent.
   b.scratch(buffer::scratch0, 1);
-  const place result = s.in_place ? aside : out, passed = s.in_place ? out : aside;
+  const place result = s.in_place ? scratch : out, forwarded = s.in_place ? out : scratch;
   b.recv(r - 1, result);
-  b.reduce(result, in, passed);
-  b.send(r + 1, passed);
-  if (s.in_place) b.copy(aside, out);
+  b.reduce(result, in, forwarded);
+  b.send(r + 1, forwarded);
+  if (s.in_place) b.copy(scratch, out);
 }
 
 }  // namespace tutti::algorithms::exscan_linear

@@ -28,15 +28,15 @@ void write(const shape& s, builder& b) {
   place own = whole(result.of(0));
   b.recv(r - 1, own);
   b.round();
-  int made = 1;
+  int results = 1;
   for (int d = 1; d < p - 1; d *= 2) {
-    const place next = whole(result.of(made));
+    const place next = whole(result.of(results));
     if (r + d < p) b.send(r + d, own);
     if (d < r) b.recv_reduce_left({r - d}, own, next);
     b.round();
     if (d >= r) continue;
     own = next;
-    ++made;
+    ++results;
   }
   if (result.end_in_scratch()) b.copy(own, whole(buffer::output));
 }

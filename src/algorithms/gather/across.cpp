@@ -20,7 +20,7 @@ void write(const shape& s, builder& b) {
     const table how = result_table(s);
     b.loop(group.remote_size(),
            [&] { b.recv(at(group.remote(0), 1), block(buffer::output, at(0, 1), how)); });
-  } else if (!group.beside(s.root)) {
+  } else if (!group.contains(s.root)) {
     b.send(s.root, whole(buffer::input));
   }
 }

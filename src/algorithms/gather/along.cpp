@@ -17,13 +17,13 @@
 namespace tutti::algorithms::gather_along {
 
 void write(const shape& s, builder& b) {
-  if (s.rank == s.root) return parts::collect_from_rows(s, b, table::uniform);
-  const parts::standing here = parts::standing_of(s);
+  if (s.rank == s.root) return parts::gather_from_rows(s, b, table::uniform);
+  const parts::row_position here = parts::row_position_of(s);
   b.scratch(buffer::scratch0, std::min(here.behind, 2));
-  const auto aside = [](int step, int by) { return block(buffer::scratch0, at(step, by, 2)); };
+  const auto scratch = [](int step, int by) { return block(buffer::scratch0, at(step, by, 2)); };
   parts::in_stages(b, 1, {0, 1, here.behind, here.behind + 1}, [&](int step, int by) {
-    b.send(here.nearer, step == 0 ? whole(buffer::input) : aside(step - 1, by));
-    if (step < here.behind) b.recv(here.farther, aside(step, by));
+    b.send(here.nearer, step == 0 ? whole(buffer::input) : scratch(step - 1, by));
+    if (step < here.behind) b.recv(here.farther, scratch(step, by));
   });
 }
 

@@ -27,34 +27,34 @@ void write(const shape& s, builder& b) {
     b.send(t.other(s.rank), whole(buffer::input));
     return;
   }
-  const int v = t.position_of(s.rank), joins = t.joins(v);
-  const auto mine = t.ranks_of(v, joins);
+  const int v = t.position_of(s.rank), send_round = t.send_round(v);
+  const auto mine = t.ranks_of(v, send_round);
   // Blocks are in rank order: from rank 0 at the root, elsewhere from the first rank of the
   // subtree.
   const int begin = top ? 0 : mine.first;
-  const buffer held = top ? buffer::output : buffer::scratch0;
-  const auto place_of = [&](int rank, int n) { return blocks(held, (rank - begin + p) % p, n); };
+  const buffer data = top ? buffer::output : buffer::scratch0;
+  const auto place_of = [&](int rank, int n) { return blocks(data, (rank - begin + p) % p, n); };
   place own = whole(buffer::input);
   if (mine.count > 1 || top) {
     if (!top) b.scratch(buffer::scratch0, mine.count);
     if (t.folded.in_pair(s.rank)) b.recv(t.other(s.rank), place_of(t.other(s.rank), 1));
-    for (int k = 0; k < joins; ++k) {
+    for (int k = 0; k < send_round; ++k) {
       const int child = t.rank_of_partner(v, k);
-      const auto its = t.ranks_of(t.position_of(child), k);
-      const int before_wrap = top ? std::min(its.count, p - its.first) : its.count;
-      b.recv(child, place_of(its.first, before_wrap));
-      if (before_wrap < its.count) b.recv(child, place_of(0, its.count - before_wrap));
+      const auto subtree = t.ranks_of(t.position_of(child), k);
+      const int before_wrap = top ? std::min(subtree.count, p - subtree.first) : subtree.count;
+      b.recv(child, place_of(subtree.first, before_wrap));
+      if (before_wrap < subtree.count) b.recv(child, place_of(0, subtree.count - before_wrap));
     }
     if (!top || !s.in_place) b.copy(own, place_of(s.rank, 1));
     b.round();
-    own = blocks(held, 0, mine.count);
+    own = blocks(data, 0, mine.count);
   }
   if (top) return;
-  const int parent = t.rank_of_partner(v, joins);
+  const int parent = t.rank_of_partner(v, send_round);
   const int before_wrap = parent == s.root ? std::min(mine.count, p - mine.first) : mine.count;
   if (before_wrap < mine.count) {
-    b.send(parent, blocks(held, 0, before_wrap));
-    own = blocks(held, before_wrap, mine.count - before_wrap);
+    b.send(parent, blocks(data, 0, before_wrap));
+    own = blocks(data, before_wrap, mine.count - before_wrap);
   }
   b.send(parent, own);
 }

@@ -23,7 +23,7 @@ namespace tutti::algorithms::gather_knomial {
 
 namespace {
 
-void collect(const shape& s, builder& b, int v) {
+void write_inner(const shape& s, builder& b, int v) {
   const int k = s.of(algorithm_parameter::k), mine = patterns::knomial_subtree(v, s.size, k);
   const int parent = s.absolute(patterns::knomial_parent(v, s.size, k));
   if (mine == 1) {
@@ -43,7 +43,7 @@ void collect(const shape& s, builder& b, int v) {
 
 void write(const shape& s, builder& b) {
   if (const int v = s.relative(); v != 0) {
-    collect(s, b, v);
+    write_inner(s, b, v);
     return;
   }
   const int k = s.of(algorithm_parameter::k),

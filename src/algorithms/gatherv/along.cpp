@@ -12,30 +12,30 @@
 // Bytes:        <= (b + word) * max(root, p - 1 - root)
 // Scratch:      p < 3 ? 0 : 2 * b + 3 * word
 // Good for:     groups whose members know only their neighbours
-#include "algorithms/parts/passage.hpp"
+#include "algorithms/parts/block_relay.hpp"
 #include "algorithms/parts/row.hpp"
 
 namespace tutti::algorithms::gatherv_along {
 
 void write(const shape& s, builder& b) {
-  if (s.rank == s.root) return parts::collect_from_rows(s, b, table::out);
-  const parts::standing here = parts::standing_of(s);
+  if (s.rank == s.root) return parts::gather_from_rows(s, b, table::out);
+  const parts::row_position here = parts::row_position_of(s);
   b.words(3);
-  parts::passage through(b, {.from = here.farther,
-                             .to = here.nearer,
-                             .even = buffer::scratch0,
-                             .odd = buffer::scratch1,
-                             .first_word = 0,
-                             .comes = 1,
-                             .goes = 1,
-                             .first = 0,
-                             .last = here.behind,
-                             .told = here.nearer == s.root ? -1 : here.behind});
-  through.own_is(whole(buffer::input));
-  b.measure(whole(buffer::input), word(through.words_of(0)));
-  parts::in_stages(b, 2, through.marks(), [&](int step, int) {
-    through.transfer(step);
-    through.make_room(step);
+  parts::block_relay relay(b, {.from = here.farther,
+                               .to = here.nearer,
+                               .even = buffer::scratch0,
+                               .odd = buffer::scratch1,
+                               .first_word = 0,
+                               .recv_blocks = 1,
+                               .forwarded_blocks = 1,
+                               .first_sent = 0,
+                               .last_received = here.behind,
+                               .last_sent_lengths = here.nearer == s.root ? -1 : here.behind});
+  relay.set_message_0(whole(buffer::input));
+  b.measure(whole(buffer::input), word(relay.first_word_of(0)));
+  parts::in_stages(b, 2, relay.marks(), [&](int step, int) {
+    relay.transfer(step);
+    relay.end_step(step);
   });
 }
 

@@ -24,7 +24,7 @@ namespace {
 
 using patterns::hop_tree;
 
-void collect(const shape& s, builder& b, const hop_tree& tree) {
+void write_inner(const shape& s, builder& b, const hop_tree& tree) {
   const int first = tree.ranks.low, mine = tree.ranks.size();
   // Word i is the length of the block of rank first + i.
   b.words(mine);
@@ -32,17 +32,17 @@ void collect(const shape& s, builder& b, const hop_tree& tree) {
     b.recv(child.rank, words(child.ranks.low - first, child.ranks.size()));
   });
   b.measure(whole(buffer::input), word(s.rank - first));
-  if (mine > 1) b.reserve(held(buffer::scratch0, 0, mine));
+  if (mine > 1) b.reserve(dense(buffer::scratch0, 0, mine));
   if (tree.parent != s.root) b.send(tree.parent, words(0, mine));
   if (mine == 1) {
     b.send(tree.parent, whole(buffer::input));
     return;
   }
   tree.for_each_child_up([&](const hop_tree::child& child) {
-    b.recv(child.rank, held(buffer::scratch0, child.ranks.low - first, child.ranks.size()));
+    b.recv(child.rank, dense(buffer::scratch0, child.ranks.low - first, child.ranks.size()));
   });
-  b.copy(whole(buffer::input), held(buffer::scratch0, s.rank - first));
-  b.send(tree.parent, held(buffer::scratch0, 0, mine));
+  b.copy(whole(buffer::input), dense(buffer::scratch0, s.rank - first));
+  b.send(tree.parent, dense(buffer::scratch0, 0, mine));
 }
 
 }  // namespace
@@ -51,29 +51,29 @@ void write(const shape& s, builder& b) {
   const int p = s.size;
   const hop_tree tree(s.rank, s.root, p);
   if (tree.parent >= 0) {
-    collect(s, b, tree);
+    write_inner(s, b, tree);
     return;
   }
   // Messages with blocks of several ranks pass through scratch memory. The root receives the single
   // blocks of its adjacent leaf children directly.
-  const patterns::row alone = tree.alone(s.rank);
+  const patterns::row leaves = tree.leaf_range(s.rank);
   const auto result = [](index i) { return block(buffer::output, i, table::out); };
   const auto each_of_several = [&](auto&& body) {
-    for (const patterns::row& side : {patterns::row{0, alone.low}, patterns::row{alone.high, p}})
+    for (const patterns::row& side : {patterns::row{0, leaves.low}, patterns::row{leaves.high, p}})
       b.loop(side.size(), [&] { body(at(side.low, 1)); });
   };
-  if (alone.size() < p) {
-    // Word i is the length of rank i's block; it is 0 for the ranks in `alone`.
+  if (leaves.size() < p) {
+    // Word i is the length of rank i's block; it is 0 for the ranks in `leaves`.
     b.words(p);
     each_of_several([&](index i) { b.measure(result(i), word(i)); });
-    b.reserve(held(buffer::scratch0, 0, p));
+    b.reserve(dense(buffer::scratch0, 0, p));
   }
   tree.for_each_child_up([&](const hop_tree::child& child) {
     const int n = child.ranks.size();
-    b.recv(child.rank, n == 1 ? result(index{child.rank}) : held(buffer::scratch0, child.ranks.low, n));
+    b.recv(child.rank, n == 1 ? result(index{child.rank}) : dense(buffer::scratch0, child.ranks.low, n));
   });
   if (!s.in_place) b.copy(whole(buffer::input), result(index{s.rank}));
-  each_of_several([&](index i) { b.copy(held(buffer::scratch0, i), result(i)); });
+  each_of_several([&](index i) { b.copy(dense(buffer::scratch0, i), result(i)); });
 }
 
 }  // namespace tutti::algorithms::gatherv_hops

@@ -22,7 +22,7 @@ namespace tutti::algorithms::gatherv_knomial {
 
 namespace {
 
-void collect(const shape& s, builder& b, int v) {
+void write_inner(const shape& s, builder& b, int v) {
   const int k = s.of(algorithm_parameter::k), mine = patterns::knomial_subtree(v, s.size, k);
   const int above = patterns::knomial_parent(v, s.size, k), parent = s.absolute(above);
   // Word i is the length of the block of position v + i.
@@ -31,44 +31,45 @@ void collect(const shape& s, builder& b, int v) {
     b.recv(s.absolute(child), words(child - v, patterns::knomial_subtree(child, s.size, k)));
   });
   b.measure(whole(buffer::input), word(0));
-  if (mine > 1) b.reserve(held(buffer::scratch0, 0, mine));
+  if (mine > 1) b.reserve(dense(buffer::scratch0, 0, mine));
   if (above != 0) b.send(parent, words(0, mine));
   if (mine == 1) {
     b.send(parent, whole(buffer::input));
     return;
   }
   patterns::for_each_knomial_child(v, s.size, k, [&](int child) {
-    b.recv(s.absolute(child), held(buffer::scratch0, child - v, patterns::knomial_subtree(child, s.size, k)));
+    b.recv(s.absolute(child),
+           dense(buffer::scratch0, child - v, patterns::knomial_subtree(child, s.size, k)));
   });
-  b.copy(whole(buffer::input), held(buffer::scratch0, 0));
-  b.send(parent, held(buffer::scratch0, 0, mine));
+  b.copy(whole(buffer::input), dense(buffer::scratch0, 0));
+  b.send(parent, dense(buffer::scratch0, 0, mine));
 }
 
 }  // namespace
 
 void write(const shape& s, builder& b) {
   if (const int v = s.relative(); v != 0) {
-    collect(s, b, v);
+    write_inner(s, b, v);
     return;
   }
   const int p = s.size, k = s.of(algorithm_parameter::k);
   const int first = std::min(k, p);  // positions before it send a single block
-  const auto at_last = [&](int v, int step) {
+  const auto result = [&](int v, int step) {
     return block(buffer::output, at(s.root + v, step, p), table::out);
   };
   if (p > first) {
     // Word i is the length of the block of position i.
     b.words(p);
-    b.loop(p - first, [&] { b.measure(at_last(first, 1), word(at(first, 1))); });
-    b.reserve(held(buffer::scratch0, first, p - first, first));
+    b.loop(p - first, [&] { b.measure(result(first, 1), word(at(first, 1))); });
+    b.reserve(dense(buffer::scratch0, first, p - first, first));
   }
   patterns::for_each_knomial_child(0, p, k, [&](int child) {
     b.recv(s.absolute(child),
-           child < first ? at_last(child, 0)
-                         : held(buffer::scratch0, child, patterns::knomial_subtree(child, p, k), first));
+           child < first ? result(child, 0)
+                         : dense(buffer::scratch0, child, patterns::knomial_subtree(child, p, k), first));
   });
-  if (!s.in_place) b.copy(whole(buffer::input), at_last(0, 0));
-  b.loop(p - first, [&] { b.copy(held(buffer::scratch0, at(first, 1), 1, first), at_last(first, 1)); });
+  if (!s.in_place) b.copy(whole(buffer::input), result(0, 0));
+  b.loop(p - first, [&] { b.copy(dense(buffer::scratch0, at(first, 1), 1, first), result(first, 1)); });
 }
 
 }  // namespace tutti::algorithms::gatherv_knomial

@@ -20,14 +20,14 @@
 namespace tutti::algorithms::neighbor_alltoallv_scattered {
 namespace {
 
-// Edges are sorted by their distance upwards; parallel edges are numbered by `turn`. So both ends
+// Edges are sorted by their distance upwards; parallel edges are numbered by `number`. So both ends
 // assign the same key to an edge, and no rank has two edges of the same key and direction. Each
 // rank processes its edges in the order of keys. Of all remaining edges, the one with the smallest
 // key is the next at both its ends, wherever these end their rounds. This requires that no round
 // ends within a key. So there is no cycle of ranks that wait for one another.
 struct edge {
-  int distance, turn, block;
-  bool operator<(const edge& e) const { return std::tie(distance, turn) < std::tie(e.distance, e.turn); }
+  int distance, number, block;
+  bool operator<(const edge& e) const { return std::tie(distance, number) < std::tie(e.distance, e.number); }
 };
 
 std::vector<edge> sorted(std::span<const int> neighbours, const shape& s, bool outgoing) {
@@ -38,33 +38,33 @@ std::vector<edge> sorted(std::span<const int> neighbours, const shape& s, bool o
   }
   std::stable_sort(edges.begin(), edges.end());
   for (std::size_t i = 1; i < edges.size(); ++i)
-    if (edges[i].distance == edges[i - 1].distance) edges[i].turn = edges[i - 1].turn + 1;
+    if (edges[i].distance == edges[i - 1].distance) edges[i].number = edges[i - 1].number + 1;
   return edges;
 }
 
 }  // namespace
 
 void write(const shape& s, builder& b) {
-  const auto given = [&](const edge& e) {
+  const auto operand = [&](const edge& e) {
     return s.what == collective::neighbor_allgatherv ? whole(buffer::input)
                                                      : block(buffer::input, e.block, table::in);
   };
   const std::vector<edge> out = sorted(s.destinations, s, true), in = sorted(s.sources, s, false);
   auto o = out.begin(), i = in.begin();
   for (; o != out.end() && o->distance == 0 && i != in.end() && i->distance == 0; ++o, ++i)
-    b.copy(given(*o), block(buffer::output, i->block, table::out));
+    b.copy(operand(*o), block(buffer::output, i->block, table::out));
   b.round();
-  for (int under_way = 0; o != out.end() || i != in.end();) {
+  for (int in_progress = 0; o != out.end() || i != in.end();) {
     const bool sends = i == in.end() || (o != out.end() && !(*i < *o));
     const bool receives = o == out.end() || (i != in.end() && !(*o < *i));
-    if (sends) b.send(s.destinations[static_cast<std::size_t>(o->block)], given(*o));
+    if (sends) b.send(s.destinations[static_cast<std::size_t>(o->block)], operand(*o));
     if (receives)
       b.recv(s.sources[static_cast<std::size_t>(i->block)], block(buffer::output, i->block, table::out));
     o += sends;
     i += receives;
-    if (++under_way == s.of(algorithm_parameter::window)) {
+    if (++in_progress == s.of(algorithm_parameter::window)) {
       b.round();
-      under_way = 0;
+      in_progress = 0;
     }
   }
 }

@@ -14,55 +14,57 @@
 namespace tutti::parts {
 
 /// Adjacent blocks on a stack; n = 0 means that there is none.
-struct stretch {
+struct stack_range {
   int stack = 0, from = 0, n = 0;
 };
 
 class block_stacks {
  public:
-  /// `room`: the maximum number of blocks on a stack.
-  block_stacks(const shape& s, builder& b, int room)
-      : b_(b), how_(operand_table(s)), rank_(s.rank), ranks_(s.size), room_(room) {}
+  /// `capacity`: the maximum number of blocks on a stack.
+  block_stacks(const shape& s, builder& b, int capacity)
+      : b_(b), how_(operand_table(s)), rank_(s.rank), ranks_(s.size), capacity_(capacity) {}
 
   /// The operand of offset o; in a loop, of o, o + step ...
   place operand(int o, int step = 0) const {
     return block(buffer::input, at((rank_ - o + ranks_) % ranks_, -step, step == 0 ? 0 : ranks_), how_);
   }
-  /// n blocks from block i of a stretch on; in a loop, from blocks i, i + step ... on.
-  place blocks_of(const stretch& s, int i, int n = 1, int step = 0) const {
+  /// n blocks from block i of a range on; in a loop, from blocks i, i + step ... on.
+  place blocks_of(const stack_range& s, int i, int n = 1, int step = 0) const {
     const index first = at(s.from + i, step);
-    if (!of_words()) return blocks(memory(s.stack), first, n);
-    return held(memory(s.stack), plus(first, s.stack * room_), n, s.stack * room_);
+    if (!varying_lengths()) return blocks(memory(s.stack), first, n);
+    return dense(memory(s.stack), plus(first, s.stack * capacity_), n, s.stack * capacity_);
   }
-  stretch push(int stack, int n) {
-    const stretch s{stack, top_[stack], n};
+  stack_range push(int stack, int n) {
+    const stack_range s{stack, top_[stack], n};
     top_[stack] += n;
-    most_[stack] = std::max(most_[stack], top_[stack]);
+    max_top_[stack] = std::max(max_top_[stack], top_[stack]);
     return s;
   }
-  void pop(const stretch& s) { top_[s.stack] = s.from; }
+  void pop(const stack_range& s) { top_[s.stack] = s.from; }
 
-  /// Records that blocks i ... i + n - 1 of a stretch are as long as the operands of offsets o, o +
+  /// Records that blocks i ... i + n - 1 of a range are as long as the operands of offsets o, o +
   /// step ...
-  void measure(const stretch& s, int i, int n, int o, int step) {
-    if (of_words()) each(n, [&] { b_.measure(operand(o, step), word(at(s.stack * room_ + s.from + i, 1))); });
+  void measure(const stack_range& s, int i, int n, int o, int step) {
+    if (!varying_lengths()) return;
+    const int first_word = s.stack * capacity_ + s.from + i;
+    repeat(n, [&] { b_.measure(operand(o, step), word(at(first_word, 1))); });
   }
   /// Copies `from`, which depends on the loop counter, to blocks i ... i + n - 1.
-  void copy(const stretch& s, int i, int n, place from) {
-    each(n, [&] { b_.copy(from, blocks_of(s, i, 1, 1)); });
+  void copy(const stack_range& s, int i, int n, place from) {
+    repeat(n, [&] { b_.copy(from, blocks_of(s, i, 1, 1)); });
   }
-  /// Sends `given` and combines what arrives with `own`. The result is in the first n blocks of
+  /// Sends `sent` and combines what arrives with `own`. The result is in the first n blocks of
   /// `sum`.
-  void exchange(int to, place given, int from, place own, const stretch& sum, int n) {
+  void exchange(int to, place sent, int from, place own, const stack_range& sum, int n) {
     const place target = blocks_of(sum, 0, n);
-    b_.send(to, given);
-    if (of_words()) {
-      place came = target;
-      came.where = buffer::scratch2;
-      came.origin = came.first.base;
-      max_come_ = std::max(max_come_, n);
-      b_.recv(from, came);
-      b_.reduce(own, came, target);
+    b_.send(to, sent);
+    if (varying_lengths()) {
+      place received = target;
+      received.where = buffer::scratch2;
+      received.origin = received.first.base;
+      max_received_ = std::max(max_received_, n);
+      b_.recv(from, received);
+      b_.reduce(own, received, target);
     } else {
       b_.recv_reduce_right({from}, own, target);
     }
@@ -70,24 +72,24 @@ class block_stacks {
   }
   /// Declares the memory that was used. Must be called after the last step.
   void declare() {
-    for (int i : {0, 1}) b_.scratch(memory(i), most_[i], how_);
-    b_.scratch(buffer::scratch2, max_come_, how_);
-    if (of_words() && most_[0] + most_[1] != 0) b_.words(2 * room_);
+    for (int i : {0, 1}) b_.scratch(memory(i), max_top_[i], how_);
+    b_.scratch(buffer::scratch2, max_received_, how_);
+    if (varying_lengths() && max_top_[0] + max_top_[1] != 0) b_.words(2 * capacity_);
   }
 
  private:
-  bool of_words() const { return how_ != table::uniform; }
+  bool varying_lengths() const { return how_ != table::uniform; }
   static buffer memory(int stack) { return stack == 0 ? buffer::scratch0 : buffer::scratch1; }
   template <class Body>
-  void each(int n, Body&& body) {
+  void repeat(int n, Body&& body) {
     if (n == 1) return body();
     b_.loop(n, body);
   }
 
   builder& b_;
   table how_;
-  int rank_, ranks_, room_;
-  int top_[2] = {}, most_[2] = {}, max_come_ = 0;
+  int rank_, ranks_, capacity_;
+  int top_[2] = {}, max_top_[2] = {}, max_received_ = 0;
 };
 
 }  // namespace tutti::parts

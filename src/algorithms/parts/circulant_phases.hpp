@@ -20,20 +20,20 @@ enum class flow { from_root, to_root };
 template <class Round>
 void circulant_phases(builder& b, const patterns::circulant& c, int n, flow direction, Round round) {
   const int q = c.phase(), loops = c.phases(n) - 1, idle = c.idle(n);
-  const bool back = direction == flow::to_root;
+  const bool reverse = direction == flow::to_root;
   const auto phase = [&](bool last, auto at_block) {
     for (int i = 0; i < q; ++i) {
-      round(back ? q - 1 - i : i, last, at_block);
+      round(reverse ? q - 1 - i : i, last, at_block);
       b.round();
     }
   };
   const auto last = [&] { phase(true, [&](int v) { return index{n - 1 + std::min(v, 0)}; }); };
-  if (q > 0 && back) last();
+  if (q > 0 && reverse) last();
   if (loops > 0)
     b.loop(loops, [&] {
-      phase(false, [&](int v) { return back ? at(v - idle + (loops - 1) * q, -q) : at(v - idle, q); });
+      phase(false, [&](int v) { return reverse ? at(v - idle + (loops - 1) * q, -q) : at(v - idle, q); });
     });
-  if (q > 0 && !back) last();
+  if (q > 0 && !reverse) last();
 }
 
 }  // namespace tutti::parts

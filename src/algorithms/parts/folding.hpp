@@ -10,8 +10,8 @@
 namespace tutti::parts {
 
 /// Writes the whole schedule of a rank that follows another; returns false for other ranks.
-inline bool follow(builder& b, const patterns::fold& f, int rank) {
-  if (!f.follows(rank)) return false;
+inline bool write_follower(builder& b, const patterns::fold& f, int rank) {
+  if (!f.is_follower(rank)) return false;
   b.send(rank - 1, whole(buffer::input));
   b.round();
   b.recv(rank - 1, whole(buffer::output));
@@ -19,14 +19,14 @@ inline bool follow(builder& b, const patterns::fold& f, int rank) {
 }
 
 /// Writes the beginning for a rank that leads. Returns the place of its group's operand.
-inline place take_in_follower(builder& b, const patterns::fold& f, int rank, buffer target) {
+inline place reduce_from_follower(builder& b, const patterns::fold& f, int rank, buffer target) {
   if (!f.in_pair(rank)) return whole(buffer::input);
   b.recv_reduce_right({rank + 1}, whole(buffer::input), whole(target));
   b.round();
   return whole(target);
 }
 /// Writes the end for a rank that leads; the result must be in the output.
-inline void answer_follower(builder& b, const patterns::fold& f, int rank) {
+inline void send_to_follower(builder& b, const patterns::fold& f, int rank) {
   b.round();
   if (f.in_pair(rank)) b.send(rank + 1, whole(buffer::output));
 }

@@ -15,10 +15,10 @@ namespace tutti::parts {
 struct halves {
   int size;  // pieces in each half
   int kept;  // first piece of the own half
-  int given;
+  int sent;
 
   constexpr halves(int bits, int position, int j)
-      : size(1 << (bits - 1 - j)), kept(position & -size), given(kept ^ size) {}
+      : size(1 << (bits - 1 - j)), kept(position & -size), sent(kept ^ size) {}
 };
 
 /// Reduces the whole `operand` to the own piece of `result`, which also holds partial results; both
@@ -29,9 +29,9 @@ void reduce_by_halves(builder& b, int bits, int position, Partner&& partner, Ope
                       Result&& result) {
   for (int j = 0; j < bits; ++j) {
     const halves h(bits, position, j);
-    const auto held = [&](int first) { return j == 0 ? operand(first, h.size) : result(first, h.size); };
-    b.send(partner(j), held(h.given));
-    b.recv_reduce_right({partner(j)}, held(h.kept), result(h.kept, h.size));
+    const auto current = [&](int first) { return j == 0 ? operand(first, h.size) : result(first, h.size); };
+    b.send(partner(j), current(h.sent));
+    b.recv_reduce_right({partner(j)}, current(h.kept), result(h.kept, h.size));
     b.round();
   }
 }
@@ -41,7 +41,7 @@ template <class Partner, class Result>
 void gather_by_halves(builder& b, int bits, int position, Partner&& partner, Result&& result) {
   for (int j = bits - 1; j >= 0; --j) {
     const halves h(bits, position, j);
-    b.exchange(partner(j), result(h.kept, h.size), partner(j), result(h.given, h.size));
+    b.exchange(partner(j), result(h.kept, h.size), partner(j), result(h.sent, h.size));
     b.round();
   }
 }

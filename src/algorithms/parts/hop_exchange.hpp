@@ -22,9 +22,9 @@ namespace tutti::parts {
 /// The words for blocks of different lengths. Word i is the length of slot i in scratch2, as
 /// table::spaced requires.
 struct hop_words {
-  int width;   ///< index of the width of a slot; it and the next two words are used
-  int giving;  ///< first word with the lengths of the slots that are sent
-  int taking;  ///< first word with the lengths of the slots that are received
+  int width;         ///< index of the width of a slot; it and the next two words are used
+  int send_lengths;  ///< first word with the lengths of the slots that are sent
+  int recv_lengths;  ///< first word with the lengths of the slots that are received
 };
 
 /// The blocks that travel in one direction.
@@ -44,7 +44,7 @@ class hop_stream {
         rank_(s.rank),
         behind_(step > 0 ? s.rank : s.size - 1 - s.rank),
         ahead_(s.size - 1 - behind_),
-        rooms_(step > 0 ? -1 : s.size - 2) {}
+        slot0_(step > 0 ? -1 : s.size - 2) {}
 
   int slots_sent(int d) const { return runs_sent(d) * std::min(behind_ + 1, d); }
   int slots_received(int d) const { return runs_received(d) * length_received(d); }
@@ -54,47 +54,49 @@ class hop_stream {
   void load(Operand&& operand) {
     b_.loop(ahead_, [&] {
       const place own = operand(at(rank_ + step_, step_));
-      if (words_ != nullptr) b_.measure(own, word(at(rooms_ + 1, 1)));
-      b_.copy(own, room(at(rooms_ + 1, 1), 1));
+      if (words_ != nullptr) b_.measure(own, word(at(slot0_ + 1, 1)));
+      b_.copy(own, slot(at(slot0_ + 1, 1), 1));
     });
   }
 
   void pack_lengths(int d, offsets o) {
     const int length = std::min(behind_ + 1, d);
     b_.loop(runs_sent(d), [&] {
-      b_.copy(blocks(buffer::words, at(rooms_ + d, 2 * d), length),
-              blocks(buffer::words, at(words_->giving + o.sent, length), length));
+      b_.copy(blocks(buffer::words, at(slot0_ + d, 2 * d), length),
+              blocks(buffer::words, at(words_->send_lengths + o.sent, length), length));
     });
   }
   void exchange_lengths(int d, offsets o) {
-    exchange(d, words(words_->giving + o.sent, slots_sent(d)),
-             words(words_->taking + o.received, slots_received(d)));
+    exchange(d, words(words_->send_lengths + o.sent, slots_sent(d)),
+             words(words_->recv_lengths + o.received, slots_received(d)));
   }
   void pack(int d, offsets o) {
     const int length = std::min(behind_ + 1, d);
-    each_run(runs_sent(d), length, [&](auto&& nth, int n) {
-      b_.copy(room(nth(rooms_ + d, 2 * d), n), leaving(nth(o.sent, length), n));
+    for_each_run(runs_sent(d), length, [&](auto&& nth, int n) {
+      b_.copy(slot(nth(slot0_ + d, 2 * d), n), send_slots(nth(o.sent, length), n));
     });
   }
   void exchange(int d, offsets o) {
-    exchange(d, leaving(index{o.sent}, slots_sent(d)), coming(index{o.received}, slots_received(d)));
+    exchange(d, send_slots(index{o.sent}, slots_sent(d)), recv_slots(index{o.received}, slots_received(d)));
   }
   /// The first run has arrived at its destination. result(index) is the final place of a rank's
   /// block.
   template <class Result>
   void unpack(int d, offsets o, Result&& result) {
-    const int length = length_received(d), others = runs_received(d) - 1;
+    const int length = length_received(d), remaining = runs_received(d) - 1;
     if (length == 0) return;
-    b_.loop(length, [&] { b_.copy(coming(at(o.received, 1), 1), result(at(rank_ - step_ * d, -step_))); });
-    if (others == 0) return;
-    const int first = o.received + length, target = rooms_ + 3 * d;
+    b_.loop(length,
+            [&] { b_.copy(recv_slots(at(o.received, 1), 1), result(at(rank_ - step_ * d, -step_))); });
+    if (remaining == 0) return;
+    const int first = o.received + length, target = slot0_ + 3 * d;
     if (words_ != nullptr)
-      b_.loop(others, [&] {
-        b_.copy(blocks(buffer::words, at(words_->taking + first, length), length),
+      b_.loop(remaining, [&] {
+        b_.copy(blocks(buffer::words, at(words_->recv_lengths + first, length), length),
                 blocks(buffer::words, at(target, 2 * d), length));
       });
-    each_run(others, length,
-             [&](auto&& nth, int n) { b_.copy(coming(nth(first, length), n), room(nth(target, 2 * d), n)); });
+    for_each_run(remaining, length, [&](auto&& nth, int n) {
+      b_.copy(recv_slots(nth(first, length), n), slot(nth(target, 2 * d), n));
+    });
   }
 
  private:
@@ -104,27 +106,27 @@ class hop_stream {
   int runs_received(int d) const { return behind_ < d ? 0 : ahead_ / d / 2 + 1; }
   int length_received(int d) const { return behind_ < d ? 0 : std::min(behind_ - d + 1, d); }
 
-  place room(index i, int n) const {
+  place slot(index i, int n) const {
     return blocks(buffer::scratch2, i, n, words_ != nullptr ? table::spaced : table::uniform);
   }
-  place leaving(index i, int n) const {
+  place send_slots(index i, int n) const {
     if (words_ == nullptr) return blocks(buffer::scratch0, i, n);
-    return held(buffer::scratch0, plus(i, words_->giving), n, words_->giving);
+    return dense(buffer::scratch0, plus(i, words_->send_lengths), n, words_->send_lengths);
   }
-  place coming(index i, int n) const {
+  place recv_slots(index i, int n) const {
     if (words_ == nullptr) return blocks(buffer::scratch1, i, n);
-    return held(buffer::scratch1, plus(i, words_->taking), n, words_->taking);
+    return dense(buffer::scratch1, plus(i, words_->recv_lengths), n, words_->recv_lengths);
   }
 
-  void exchange(int d, place given, place taken) {
-    if (given.blocks > 0) b_.send(rank_ + step_ * d, given);
-    if (taken.blocks > 0) b_.recv(rank_ - step_ * d, taken);
+  void exchange(int d, place sent, place received) {
+    if (sent.blocks > 0) b_.send(rank_ + step_ * d, sent);
+    if (received.blocks > 0) b_.recv(rank_ - step_ * d, received);
   }
 
   // Calls body run by run, or slot by slot if lengths differ: body(nth, n) for n slots. nth(first,
   // distance) is the index in a sequence of runs that begins with `first`.
   template <class Body>
-  void each_run(int runs, int length, Body&& body) {
+  void for_each_run(int runs, int length, Body&& body) {
     if (words_ == nullptr)
       b_.loop(runs, [&] { body([](int first, int distance) { return at(first, distance); }, length); });
     else if (runs == 1)
@@ -141,7 +143,7 @@ class hop_stream {
   const hop_words* words_;
   int step_, rank_;
   int behind_, ahead_;  // number of ranks
-  int rooms_;           // index of slot 0, which does not exist
+  int slot0_;           // index of slot 0, which does not exist
 };
 
 /// Both directions.
@@ -154,9 +156,9 @@ class hop_exchange {
   void write(Operand&& operand, Result&& result) {
     if (!s_.in_place) b_.copy(operand(index{s_.rank}), result(index{s_.rank}));
     if (s_.size == 1) return;
-    if (of_words_) {
-      b_.words(words_.taking + received_, words_.width);
-      find_the_longest(operand);
+    if (varying_lengths_) {
+      b_.words(words_.recv_lengths + received_, words_.width);
+      compute_max_length(operand);
       b_.reserve(blocks(buffer::scratch2, 0, words_.width, table::padded));
     } else {
       b_.scratch(buffer::scratch0, sent_);
@@ -167,7 +169,7 @@ class hop_exchange {
     down_.load(operand);
     for_each_hop([&](int d) {
       const hop_stream::offsets first{}, second{up_.slots_sent(d), up_.slots_received(d)};
-      if (of_words_) report_lengths(d, first, second);
+      if (varying_lengths_) exchange_all_lengths(d, first, second);
       up_.pack(d, first);
       down_.pack(d, second);
       up_.exchange(d, first);
@@ -178,19 +180,19 @@ class hop_exchange {
   }
 
  private:
-  hop_exchange(const shape& s, builder& b, bool of_words)
+  hop_exchange(const shape& s, builder& b, bool varying_lengths)
       : s_(s),
         b_(b),
-        of_words_(of_words),
-        up_(s, b, 1, of_words ? &words_ : nullptr),
-        down_(s, b, -1, of_words ? &words_ : nullptr) {
+        varying_lengths_(varying_lengths),
+        up_(s, b, 1, varying_lengths ? &words_ : nullptr),
+        down_(s, b, -1, varying_lengths ? &words_ : nullptr) {
     for_each_hop([&](int d) {
       sent_ = std::max(sent_, up_.slots_sent(d) + down_.slots_sent(d));
       received_ = std::max(received_, up_.slots_received(d) + down_.slots_received(d));
     });
     words_.width = 2 * (s.size - 1);
-    words_.giving = words_.width + 3;
-    words_.taking = words_.giving + sent_;
+    words_.send_lengths = words_.width + 3;
+    words_.recv_lengths = words_.send_lengths + sent_;
   }
   hop_exchange(const hop_exchange&) = delete;  // the streams refer to words_
 
@@ -201,12 +203,12 @@ class hop_exchange {
 
   // Each rank learns the maximum over all ranks less than 2^d away on both sides, for increasing d.
   template <class Operand>
-  void find_the_longest(Operand&& operand) {
+  void compute_max_length(Operand&& operand) {
     const int r = s_.rank, width = words_.width;
-    const auto take_in = [&](int other) { b_.maximum(word(width), word(other), word(width)); };
+    const auto update_max = [&](int w) { b_.maximum(word(width), word(w), word(width)); };
     b_.loop(s_.size, [&] {
       b_.measure(operand(at(0, 1)), word(width + 1));
-      take_in(width + 1);
+      update_max(width + 1);
     });
     for_each_hop([&](int d) {
       const bool below = r - d >= 0, above = r + d < s_.size;
@@ -214,26 +216,26 @@ class hop_exchange {
       if (below) b_.send(r - d, word(width));
       if (below) b_.recv(r - d, word(width + 1));
       if (above) b_.recv(r + d, word(width + 2));
-      if (below) take_in(width + 1);
-      if (above) take_in(width + 2);
+      if (below) update_max(width + 1);
+      if (above) update_max(width + 2);
       b_.round();
     });
   }
 
-  void report_lengths(int d, hop_stream::offsets first, hop_stream::offsets second) {
+  void exchange_all_lengths(int d, hop_stream::offsets first, hop_stream::offsets second) {
     up_.pack_lengths(d, first);
     down_.pack_lengths(d, second);
     b_.round();
     up_.exchange_lengths(d, first);
     down_.exchange_lengths(d, second);
     const int sent = second.sent + down_.slots_sent(d), received = second.received + down_.slots_received(d);
-    b_.reserve(held(buffer::scratch0, words_.giving, sent, words_.giving));
-    b_.reserve(held(buffer::scratch1, words_.taking, received, words_.taking));
+    b_.reserve(dense(buffer::scratch0, words_.send_lengths, sent, words_.send_lengths));
+    b_.reserve(dense(buffer::scratch1, words_.recv_lengths, received, words_.recv_lengths));
   }
 
   const shape& s_;
   builder& b_;
-  bool of_words_;
+  bool varying_lengths_;
   hop_words words_{};
   hop_stream up_, down_;
   int sent_ = 0, received_ = 0;  // maximum number of slots in a round

@@ -48,7 +48,7 @@ class packing {
 
   place to_send(const ranges& all) {
     if (all.size() == 1) return blocks(buffer::output, all[0].first, all[0].count);
-    const place packed = take(count_of(all));
+    const place packed = allocate(count_of(all));
     int at = packed.first.base;
     for (const range& one : all) {
       b_.copy(blocks(buffer::output, one.first, one.count), blocks(buffer::scratch0, at, one.count));
@@ -58,7 +58,7 @@ class packing {
   }
   place to_receive(const ranges& all) {
     if (all.size() == 1) return blocks(buffer::output, all[0].first, all[0].count);
-    const place packed = take(count_of(all));
+    const place packed = allocate(count_of(all));
     arriving_.emplace_back(packed.first.base, all);
     return packed;
   }
@@ -74,16 +74,16 @@ class packing {
   }
 
  private:
-  place take(int n) {
+  place allocate(int n) {
     const place p = blocks(buffer::scratch0, used_, n);
     used_ += n;
-    most_ = std::max(most_, used_);
-    b_.scratch(buffer::scratch0, most_);
+    max_used_ = std::max(max_used_, used_);
+    b_.scratch(buffer::scratch0, max_used_);
     return p;
   }
 
   builder& b_;
-  int used_ = 0, most_ = 0;
+  int used_ = 0, max_used_ = 0;
   std::vector<std::pair<int, ranges>> arriving_;
 };
 
@@ -92,19 +92,19 @@ class packing {
 /// more from each of the k - 1 members D, 2 D, ... above. rank_of(i) is the rank of member i;
 /// chunks(i, n) are the blocks of n chunks from number i on, modulo `members`.
 template <class Rank, class Chunks>
-void bruck(builder& b, packing& through, int members, int me, int k, Rank&& rank_of, Chunks&& chunks) {
+void bruck(builder& b, packing& messages, int members, int me, int k, Rank&& rank_of, Chunks&& chunks) {
   for (long long held = 1; held < members; held *= k) {
     const int d = static_cast<int>(held);
-    const place own = through.to_send(chunks(me, std::min(d, members - d)));
+    const place own = messages.to_send(chunks(me, std::min(d, members - d)));
     for (int j = 1; j < k && j * held < members; ++j) {
       const int n = std::min(d, members - j * d);
-      place given = own;  // the first blocks of it
-      given.blocks = count_of(chunks(me, n));
-      if (given.blocks > 0) b.send(rank_of((me - j * d + members) % members), given);
+      place sent = own;  // the first blocks of it
+      sent.blocks = count_of(chunks(me, n));
+      if (sent.blocks > 0) b.send(rank_of((me - j * d + members) % members), sent);
       const ranges wanted = chunks((me + j * d) % members, n);
-      if (count_of(wanted) > 0) b.recv(rank_of((me + j * d) % members), through.to_receive(wanted));
+      if (count_of(wanted) > 0) b.recv(rank_of((me + j * d) % members), messages.to_receive(wanted));
     }
-    through.end_round();
+    messages.end_round();
   }
 }
 

@@ -38,14 +38,14 @@ inline void recursive_exchange(const shape& s, builder& b, int k) {
     return;
   }
   const patterns::factors f(s.size, k);
-  if (follow(b, f, s.rank)) return;
+  if (write_follower(b, f, s.rank)) return;
   const bool leads = f.in_pair(s.rank);
   const alternating_buffers targets(static_cast<int>(f.all.size()), 0, s.in_place && !leads);
   if (targets.use_scratch() || leads) b.scratch(buffer::scratch0, 1);
-  if (f.most() > 2) b.scratch(buffer::scratch1, f.most() - 2);
+  if (f.largest() > 2) b.scratch(buffer::scratch1, f.largest() - 2);
 
   const buffer before = targets.of(0) == buffer::output ? buffer::scratch0 : buffer::output;
-  place own = take_in_follower(b, f, s.rank, before);
+  place own = reduce_from_follower(b, f, s.rank, before);
   const int group = f.group_of(s.rank);
   for (int i = 0, distance = 1; const int factor : f.all) {
     const int digit = group / distance % factor;
@@ -56,7 +56,7 @@ inline void recursive_exchange(const shape& s, builder& b, int k) {
     distance *= factor;
   }
   if (targets.end_in_scratch()) b.copy(own, whole(buffer::output));
-  answer_follower(b, f, s.rank);
+  send_to_follower(b, f, s.rank);
 }
 
 }  // namespace tutti::parts

@@ -41,13 +41,13 @@ inline auto blocks_of_groups(const patterns::fold& f, buffer where, table how) {
 template <class From, class Into, class Last>
 int recursive_halving(builder& b, const patterns::fold& f, int rank, distances order, From from, Into into,
                       Last last) {
-  if (f.follows(rank)) {
+  if (f.is_follower(rank)) {
     b.send(rank - 1, from(0, f.groups));
     b.round();
     return 0;
   }
   bool begun = false;
-  const auto held = [&](int first, int n) -> place { return begun ? into(first, n) : from(first, n); };
+  const auto current = [&](int first, int n) -> place { return begun ? into(first, n) : from(first, n); };
   if (f.in_pair(rank)) {
     b.recv_reduce_right({rank + 1}, from(0, f.groups), into(0, f.groups));
     b.round();
@@ -59,8 +59,8 @@ int recursive_halving(builder& b, const patterns::fold& f, int rank, distances o
     const halves h(bits, part, j);
     const int distance = order == distances::halving ? h.size : 1 << j;
     const int partner = f.leader_of(group ^ distance);
-    b.send(partner, held(h.given, h.size));
-    b.recv_reduce(partner, partner < rank, held(h.kept, h.size),
+    b.send(partner, current(h.sent, h.size));
+    b.recv_reduce(partner, partner < rank, current(h.kept, h.size),
                   h.size == 1 ? last(part) : into(h.kept, h.size));
     b.round();
     begun = true;

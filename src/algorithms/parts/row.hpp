@@ -15,10 +15,10 @@ namespace tutti::parts {
 
 /// The position of a rank that is not the root: the neighbour nearer to the root, the one farther
 /// from it, and the number of ranks behind this one.
-struct standing {
+struct row_position {
   int nearer, farther, behind;
 };
-constexpr standing standing_of(const shape& s) {
+constexpr row_position row_position_of(const shape& s) {
   if (s.rank < s.root) return {s.rank + 1, s.rank - 1, s.rank};
   return {s.rank - 1, s.rank + 1, s.size - 1 - s.rank};
 }
@@ -67,7 +67,7 @@ void in_stages(builder& b, int turns, std::vector<int> marks, Body&& body) {
 
 /// The root's part of a gather in which each rank sends its own block first and then those from
 /// behind it.
-inline void collect_from_rows(const shape& s, builder& b, table how) {
+inline void gather_from_rows(const shape& s, builder& b, table how) {
   if (!s.in_place) b.copy(whole(buffer::input), block(buffer::output, s.root, how));
   const std::vector<row> rows = rows_of(s);
   std::vector<int> marks{0};

@@ -28,10 +28,10 @@ inline void exchange_in_place(const shape& s, builder& b, table how) {
   b.scratch(buffer::scratch0, 1, how);
   exchange_with_all(s, b, [&](index partner) {
     const place mine = block(buffer::output, partner, how);
-    place aside = packed(mine);
-    aside.where = buffer::scratch0;
-    b.exchange(partner, mine, partner, aside);
-    b.copy(aside, mine);
+    place received = packed(mine);
+    received.where = buffer::scratch0;
+    b.exchange(partner, mine, partner, received);
+    b.copy(received, mine);
   });
 }
 

@@ -19,7 +19,7 @@ namespace tutti::algorithms::reduce_across {
 void write(const shape& s, builder& b) {
   const patterns::sides group = parts::sides_of(s);
   const int k = s.of(algorithm_parameter::k);
-  if (group.beside(s.root)) {
+  if (group.contains(s.root)) {
     if (s.rank == s.root) b.recv(group.remote(0), whole(buffer::output));
     return;
   }

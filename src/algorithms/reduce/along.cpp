@@ -23,7 +23,7 @@ namespace tutti::algorithms::reduce_along {
 
 namespace {
 
-void collect(const shape& s, builder& b) {
+void write_root(const shape& s, builder& b) {
   const std::vector<parts::row> rows = parts::rows_of(s);
   const int sides = static_cast<int>(rows.size());
   b.loop({sides - 1, 1}, [&] {
@@ -45,8 +45,8 @@ void write(const shape& s, builder& b) {
     return;
   }
   b.segments_of(static_cast<std::size_t>(s.of(algorithm_parameter::segment)));
-  if (s.rank == s.root) return collect(s, b);
-  const auto [nearer, farther, behind] = parts::standing_of(s);
+  if (s.rank == s.root) return write_root(s, b);
+  const auto [nearer, farther, behind] = parts::row_position_of(s);
   const auto part = [](buffer which, int first) { return segment(whole(which), at(first, 1)); };
   if (behind == 0) {
     b.loop({0, 1}, [&] { b.send(nearer, part(buffer::input, 0)); });

@@ -22,13 +22,13 @@ namespace tutti::algorithms::reduce_bine {
 void write(const shape& s, builder& b) {
   patterns::bine::tree t(s.size, s.root);
   if (!s.commutative) t.top = patterns::bine::in_order_top(t.bits);
-  const int summit = t.rank_of(0);
+  const int top = t.rank_of(0);
   if (!t.represents(s.rank)) {
     b.send(t.other(s.rank), whole(buffer::input));
     return;
   }
-  const int v = t.position_of(s.rank), joins = t.joins(v);
-  const buffer result = s.rank == s.root && summit == s.root ? buffer::output : buffer::scratch0;
+  const int v = t.position_of(s.rank), send_round = t.send_round(v);
+  const buffer result = s.rank == s.root && top == s.root ? buffer::output : buffer::scratch0;
   place own = whole(buffer::input);
   const auto combine = [&](int from, bool above) {
     if (result == buffer::scratch0) b.scratch(buffer::scratch0, 1);
@@ -37,15 +37,15 @@ void write(const shape& s, builder& b) {
     own = whole(result);
   };
   if (t.folded.in_pair(s.rank)) combine(t.other(s.rank), t.other(s.rank) > s.rank);
-  for (int k = 0; k < joins; ++k) combine(t.rank_of_partner(v, k), patterns::bine::hears_above(v, k));
+  for (int k = 0; k < send_round; ++k) combine(t.rank_of_partner(v, k), patterns::bine::receives_above(v, k));
   if (v != 0)
-    b.send(t.rank_of_partner(v, joins), own);
+    b.send(t.rank_of_partner(v, send_round), own);
   else if (s.rank != s.root)
     b.send(s.root, own);
   else if (s.size == 1 && !s.in_place)
     b.copy(own, whole(buffer::output));
   b.round();
-  if (s.rank == s.root && summit != s.root) b.recv(summit, whole(buffer::output));
+  if (s.rank == s.root && top != s.root) b.recv(top, whole(buffer::output));
 }
 
 }  // namespace tutti::algorithms::reduce_bine

@@ -25,32 +25,33 @@ void write(const shape& s, builder& b) {
   }
   const patterns::circulant c(s.size);
   const int v = s.relative(), n = s.of(algorithm_parameter::blocks), q = c.phase();
-  const auto takes = c.sends(v), gives = c.receives(v);
-  const auto taken_from = [&](int k) { return (v + c.skip(k)) % s.size; };
+  const auto recv_blocks = c.sends(v), send_blocks = c.receives(v);
+  const auto source_of = [&](int k) { return (v + c.skip(k)) % s.size; };
   const buffer sum = v == 0 ? buffer::output : buffer::scratch0;
   // Returns whether the block of schedule entry `e` received anything before round k of its phase.
   // That happens in a later round of the phase, or in the next phase, because both are processed in
   // reverse order.
   const auto begun = [&](int k, bool last, int e) {
     for (int other = 0; other < q; ++other) {
-      const int t = takes[static_cast<std::size_t>(other)];
-      if (taken_from(other) == 0) continue;
+      const int t = recv_blocks[static_cast<std::size_t>(other)];
+      if (source_of(other) == 0) continue;
       if (last ? other > k && std::min(t, 0) == std::min(e, 0) : (other > k && t == e) || t == e - q)
         return true;
     }
     return false;
   };
-  bool sums = false;
+  bool combined = false;
   parts::circulant_phases(b, c, n, parts::flow::to_root, [&](int k, bool last, auto at_block) {
     const auto part = [&](buffer which, int e) { return piece(whole(which), at_block(e), n); };
     const auto own = [&](int e) { return part(begun(k, last, e) ? sum : buffer::input, e); };
-    const int give = gives[static_cast<std::size_t>(k)], take = takes[static_cast<std::size_t>(k)];
-    if (v != 0) b.send(s.absolute((v - c.skip(k) + s.size) % s.size), own(give));
-    if (taken_from(k) == 0) return;
-    b.recv_reduce_right({s.absolute(taken_from(k))}, own(take), part(sum, take));
-    sums = true;
+    const int sent = send_blocks[static_cast<std::size_t>(k)];
+    const int received = recv_blocks[static_cast<std::size_t>(k)];
+    if (v != 0) b.send(s.absolute((v - c.skip(k) + s.size) % s.size), own(sent));
+    if (source_of(k) == 0) return;
+    b.recv_reduce_right({s.absolute(source_of(k))}, own(received), part(sum, received));
+    combined = true;
   });
-  if (sums && v != 0) b.scratch(buffer::scratch0, 1);
+  if (combined && v != 0) b.scratch(buffer::scratch0, 1);
 }
 
 }  // namespace tutti::algorithms::reduce_circulant

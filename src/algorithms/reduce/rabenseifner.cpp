@@ -25,7 +25,7 @@ void write(const shape& s, builder& b) {
     return;
   }
   const patterns::fold f(s.size);
-  const bool is_root = s.rank == s.root, follows = f.follows(s.rank);
+  const bool is_root = s.rank == s.root, follows = f.is_follower(s.rank);
   const int group = f.group_of(s.rank), target = f.group_of(s.root);
   const buffer partial = is_root ? buffer::output : buffer::scratch0;
   b.split_into(f.groups);
@@ -36,7 +36,7 @@ void write(const shape& s, builder& b) {
                            [&](int part) { return result(part, 1); });
   b.round();
   const int part = parts::mirrored(group, f.groups);
-  if (f.follows(s.root)) {
+  if (f.is_follower(s.root)) {
     if (s.rank == s.root - 1) b.send(s.root, result(part, 1));
     if (is_root) b.recv(s.root - 1, result(part, 1));
     b.round();

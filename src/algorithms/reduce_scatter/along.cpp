@@ -40,7 +40,7 @@ struct writer {
   // Steps are common to all ranks. From the left arrive blocks p - 1 ... r, beginning in step r -
   // 1. From the right arrive blocks 0 ... r, beginning in step p - 2 - r. In step p - 2 both end
   // with the own block.
-  void pass_on(int step, int by) {
+  void forward(int step, int by) {
     if (r + 1 < p && step >= r) {
       const index of = at(p - 1 + r - step, -by);
       b.send(r + 1, r == 0 ? operand(of) : partial(true, step - 1, of));
@@ -50,7 +50,7 @@ struct writer {
       b.send(r - 1, r == p - 1 ? operand(of) : partial(false, step - 1, of));
     }
   }
-  void take_in(int step, int by) {
+  void receive(int step, int by) {
     if (r > 0 && step >= r - 1) {
       const index of = at(p - 2 + r - step, -by);
       b.recv_reduce_left({r - 1}, operand(of), partial(true, step, of));
@@ -90,10 +90,10 @@ void write(const shape& s, builder& b) {
   const auto mark = [&](int step) { return std::clamp(step, 0, last); };
   parts::in_stages(b, 2, {mark(r - 1), mark(r), mark(p - 2 - r), mark(p - 1 - r), last},
                    [&](int step, int by) {
-                     w.pass_on(step, by);
-                     w.take_in(step, by);
+                     w.forward(step, by);
+                     w.receive(step, by);
                    });
-  w.pass_on(last, 0);
+  w.forward(last, 0);
   w.end(last);
 }
 

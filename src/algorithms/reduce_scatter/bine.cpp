@@ -31,13 +31,13 @@ void write(const shape& s, builder& b) {
   const patterns::fold f(s.size);
   const int group = f.group_of(s.rank), bits = std::countr_zero(static_cast<unsigned>(f.groups));
   const int position = patterns::bine::halving_position(group, bits);
-  const int home_from = f.leader_of(patterns::bine::rank_at_halving_position(group, bits));
+  const int result_source = f.leader_of(patterns::bine::rank_at_halving_position(group, bits));
   const auto operand = parts::blocks_of_groups(f, buffer::input, how);
   const auto result = parts::blocks_of_groups(f, buffer::scratch0, how);
-  if (f.follows(s.rank)) {
+  if (f.is_follower(s.rank)) {
     b.send(s.rank - 1, operand(0, f.groups));
     b.round();
-    b.recv(home_from, whole(buffer::output));
+    b.recv(result_source, whole(buffer::output));
     return;
   }
   b.scratch(buffer::scratch0, s.size, how);
@@ -50,8 +50,8 @@ void write(const shape& s, builder& b) {
       f.in_pair(s.rank) ? result : operand, result);
   for (int r = f.leader_of(position); r < f.leader_of(position + 1); ++r)
     if (r != s.rank) b.send(r, block(buffer::scratch0, r, how));
-  if (home_from != s.rank)
-    b.recv(home_from, whole(buffer::output));
+  if (result_source != s.rank)
+    b.recv(result_source, whole(buffer::output));
   else
     b.copy(block(buffer::scratch0, s.rank, how), whole(buffer::output));
 }

@@ -31,17 +31,17 @@ void write(const shape& s, builder& b) {
   // Whether the last exchange may write the output directly. In place, the output overlaps with the
   // first operand, which must not be in use any more.
   const bool direct = mirror == g && !f.in_pair(r) && (!s.in_place || r == 0 || f.groups > 2);
-  if (!f.follows(r) && (!direct || f.groups > 2)) b.scratch(buffer::scratch0, s.size, how);
+  if (!f.is_follower(r) && (!direct || f.groups > 2)) b.scratch(buffer::scratch0, s.size, how);
   parts::recursive_halving(b, f, r, parts::distances::doubling, operand, partial,
                            [&](int part) { return direct ? whole(buffer::output) : partial(part, 1); });
-  if (f.follows(r)) {
+  if (f.is_follower(r)) {
     b.recv(source, whole(buffer::output));
     return;
   }
-  const auto wanted_by = [&](int rank) { return block(buffer::scratch0, rank, how); };
-  if (mirror != g) b.exchange(source, wanted_by(source), source, whole(buffer::output));
-  if (f.in_pair(source)) b.send(source + 1, wanted_by(source + 1));
-  if (mirror == g && !direct) b.copy(wanted_by(r), whole(buffer::output));
+  const auto blocks_of = [&](int rank) { return block(buffer::scratch0, rank, how); };
+  if (mirror != g) b.exchange(source, blocks_of(source), source, whole(buffer::output));
+  if (f.in_pair(source)) b.send(source + 1, blocks_of(source + 1));
+  if (mirror == g && !direct) b.copy(blocks_of(r), whole(buffer::output));
 }
 
 }  // namespace tutti::algorithms::reduce_scatter_butterfly

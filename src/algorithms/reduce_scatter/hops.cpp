@@ -37,30 +37,30 @@ class side {
         rank_(s.rank),
         size_(s.size),
         n_(step < 0 ? s.rank + 1 : s.size - s.rank),
-        lacks_own_(step > 0 && s.rank > 0) {}
+        omits_local_(step > 0 && s.rank > 0) {}
 
   /// Reserves words from number `first` on and returns how many.
-  int place_words(int first) {
-    words_at_ = first;
-    most_ = n_;
-    return 2 * most_;
+  int reserve_words(int first) {
+    word_base_ = first;
+    max_slots_ = n_;
+    return 2 * max_slots_;
   }
 
   /// Moves even slots to the front of the other buffer and odd ones behind them.
-  void part(int distance) {
+  void partition(int distance) {
     if (n_ == 1 && distance > 1) return;
     const int even = (n_ + 1) / 2, odd = n_ / 2;
     const side before = *this;
     turn_ = 1 - turn_;
-    if (of_words()) {
+    if (varying_lengths()) {
       measure(0, even, 0, 2 * distance);
       measure(even, odd, distance, 2 * distance);
     }
-    if (distance == 1) acquire_memory(even);
+    if (distance == 1) reserve_memory(even);
     const bool moved = distance > 1;
     const auto slot = [&](int u) { return moved ? before.slots(at(u, 2), 1) : operand(u, 2 * distance); };
     // The own operand is combined on the other side.
-    const int skipped = lacks_own_ && !moved ? 1 : 0;
+    const int skipped = omits_local_ && !moved ? 1 : 0;
     b_.loop(even - skipped, [&] { b_.copy(slot(2 * skipped), slots(at(skipped, 1), 1)); });
     b_.loop(odd, [&] { b_.copy(slot(1), slots(at(even, 1), 1)); });
   }
@@ -69,51 +69,51 @@ class side {
     const int to = rank_ + step_ * distance, from = rank_ - step_ * distance;
     kept_ = (n_ + 1) / 2;
     if (n_ > 1) b_.send(to, slots(index{kept_}, n_ - kept_));
-    comes_ = from >= 0 && from < size_;
-    if (comes_) b_.recv(from, came(0, kept_));
+    receives_ = from >= 0 && from < size_;
+    if (receives_) b_.recv(from, received(0, kept_));
   }
 
   void add(int distance) {
     n_ = kept_;
-    if (!comes_) return;
-    const int first = lacks_own_ && distance == 1 ? 1 : 0, n = n_ - first;
-    if (first == 1) b_.copy(came(0, 1), slots(index{0}, 1));
+    if (!receives_) return;
+    const int first = omits_local_ && distance == 1 ? 1 : 0, n = n_ - first;
+    if (first == 1) b_.copy(received(0, 1), slots(index{0}, 1));
     if (n == 0) return;
-    const place mine = slots(index{first}, n), theirs = came(first, n);
+    const place mine = slots(index{first}, n), theirs = received(first, n);
     b_.reduce(step_ < 0 ? mine : theirs, step_ < 0 ? theirs : mine, mine);
   }
 
-  /// The own block.
-  place own() const { return slots(index{0}, 1); }
+  /// The block of this rank.
+  place result() const { return slots(index{0}, 1); }
 
  private:
-  bool of_words() const { return how_ != table::uniform; }
+  bool varying_lengths() const { return how_ != table::uniform; }
   buffer memory(int turn) const {
     if (step_ < 0) return turn == 0 ? buffer::scratch0 : buffer::scratch1;
     return turn == 0 ? buffer::scratch2 : buffer::scratch3;
   }
-  int first_word() const { return words_at_ + turn_ * most_; }
-  place stretch(buffer where, index first, int n) const {
-    if (!of_words()) return blocks(where, first, n);
-    return held(where, plus(first, first_word()), n, first_word());
+  int first_word() const { return word_base_ + turn_ * max_slots_; }
+  place range(buffer where, index first, int n) const {
+    if (!varying_lengths()) return blocks(where, first, n);
+    return dense(where, plus(first, first_word()), n, first_word());
   }
-  place slots(index first, int n) const { return stretch(memory(turn_), first, n); }
+  place slots(index first, int n) const { return range(memory(turn_), first, n); }
   /// What arrives is stored in the previous buffer, in the order of the slots with which it is
   /// combined.
-  place came(int first, int n) const { return stretch(memory(1 - turn_), index{first}, n); }
-  /// The operands for the ranks at distances `away`, away + by, ...
-  place operand(int away, int by) const {
-    return block(buffer::input, at(rank_ + step_ * away, step_ * by), how_);
+  place received(int first, int n) const { return range(memory(1 - turn_), index{first}, n); }
+  /// The operands for the ranks at distances `hop`, hop + hop_step, ...
+  place operand(int hop, int hop_step) const {
+    return block(buffer::input, at(rank_ + step_ * hop, step_ * hop_step), how_);
   }
-  void measure(int slot, int n, int away, int by) {
-    b_.loop(n, [&] { b_.measure(operand(away, by), word(at(first_word() + slot, 1))); });
+  void measure(int slot, int n, int hop, int hop_step) {
+    b_.loop(n, [&] { b_.measure(operand(hop, hop_step), word(at(first_word() + slot, 1))); });
   }
   /// In the first round one buffer has all slots, which is its maximum, and the other one has the
   /// even slots.
-  void acquire_memory(int even) {
-    if (of_words()) {
+  void reserve_memory(int even) {
+    if (varying_lengths()) {
       b_.reserve(slots(index{0}, n_));
-      b_.reserve(came(0, even));
+      b_.reserve(received(0, even));
     } else {
       b_.scratch(memory(turn_), n_);
       b_.scratch(memory(1 - turn_), even);
@@ -124,10 +124,10 @@ class side {
   table how_;
   int step_, rank_, size_;
   int n_;
-  bool lacks_own_;
-  int words_at_ = 0, most_ = 0;
+  bool omits_local_;
+  int word_base_ = 0, max_slots_ = 0;
   int turn_ = 0, kept_ = 1;
-  bool comes_ = false;
+  bool receives_ = false;
 };
 
 }  // namespace
@@ -139,13 +139,13 @@ void write(const shape& s, builder& b) {
     return;
   }
   side below(s, b, -1), above(s, b, 1);
-  const int words = below.place_words(0);
-  const int all = words + above.place_words(words);
+  const int words = below.reserve_words(0);
+  const int all = words + above.reserve_words(words);
   if (operand_table(s) != table::uniform) b.words(all);
   for (long long distance = 1; distance < p; distance *= 2) {
     const int d = static_cast<int>(distance);
-    below.part(d);
-    above.part(d);
+    below.partition(d);
+    above.partition(d);
     below.exchange(d);
     above.exchange(d);
     below.add(d);
@@ -155,9 +155,9 @@ void write(const shape& s, builder& b) {
   // The blocks of `below` contain the operands from above, those of `above` the operands from
   // below.
   if (s.rank == 0)
-    b.copy(below.own(), whole(buffer::output));
+    b.copy(below.result(), whole(buffer::output));
   else
-    b.reduce(above.own(), below.own(), whole(buffer::output));
+    b.reduce(above.result(), below.result(), whole(buffer::output));
 }
 
 }  // namespace tutti::algorithms::reduce_scatter_hops

@@ -27,26 +27,28 @@ void write(const shape& s, builder& b) {
   };
   const place own = block(buffer::input, r, how);
   const place result = direct ? whole(buffer::output) : packed_block(buffer::scratch0);
-  const auto give = [&](int i) { b.send(at(r + i, 1, p), block(buffer::input, at(r + i, 1, p), how)); };
+  const auto send_operand = [&](int i) {
+    b.send(at(r + i, 1, p), block(buffer::input, at(r + i, 1, p), how));
+  };
   // Combines the operands of ranks r - first ... r - last, each on the left, with `begin` into
   // `sum`.
-  const auto take = [&](int first, int last, place begin, place sum) {
+  const auto reduce_range = [&](int first, int last, place begin, place sum) {
     if (first > last) return begin;
     b.send((r + first) % p, block(buffer::input, (r + first) % p, how));
     b.recv_reduce_left({(r - first + p) % p}, begin, sum);
     b.loop(last - first, [&] {
-      give(first + 1);
+      send_operand(first + 1);
       b.recv_reduce_left(at(r - first - 1, -1, p), sum, sum);
     });
     return sum;
   };
-  place sum = take(1, s.commutative ? p - 1 : r, own, result);
+  place sum = reduce_range(1, s.commutative ? p - 1 : r, own, result);
   if (!s.commutative && r < p - 1) {
     const place above = packed_block(buffer::scratch1);
     b.send((2 * r + 1) % p, block(buffer::input, (2 * r + 1) % p, how));
     b.recv(p - 1, above);
     b.round();
-    take(r + 2, p - 1, above, above);
+    reduce_range(r + 2, p - 1, above, above);
     b.reduce(sum, above, whole(buffer::output));
   } else if (sum.where != buffer::output && !(s.in_place && p == 1)) {
     b.copy(sum, whole(buffer::output));

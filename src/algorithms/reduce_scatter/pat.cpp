@@ -44,7 +44,7 @@ void finish(const shape& s, builder& b, int hop, place given, place own) {
 // Reduces the multiples of the distance; their sums are in `from`, or do not exist yet. Odd
 // multiples are sent to the even ones.
 void add_multiples(const shape& s, builder& b, const patterns::pat& trees, parts::block_stacks& st,
-                   parts::stretch from) {
+                   parts::stack_range from) {
   for (int n = trees.count(0), step = trees.distance; n > 1; n = (n + 1) / 2, step *= 2) {
     const auto part = [&](int i, int by) {
       return from.n == 0 ? st.operand(i * step, by * step) : st.blocks_of(from, i, 1, by);
@@ -54,7 +54,7 @@ void add_multiples(const shape& s, builder& b, const patterns::pat& trees, parts
       return;
     }
     const int odd = n / 2, even = n - odd;
-    const parts::stretch to = st.push(from.n == 0 ? 0 : 1 - from.stack, n);
+    const parts::stack_range to = st.push(from.n == 0 ? 0 : 1 - from.stack, n);
     st.measure(to, 0, even, 0, 2 * step);
     st.copy(to, 0, even, part(0, 2));
     st.measure(to, even, odd, step, 2 * step);
@@ -75,7 +75,7 @@ void write(const shape& s, builder& b) {
     return;
   }
   const patterns::pat trees(p, s.of(algorithm_parameter::aggregate));
-  parts::block_stacks st(s, b, trees.together * (trees.height() / 2 + 2));
+  parts::block_stacks st(s, b, trees.trees_per_message * (trees.height() / 2 + 2));
   const auto above = [&](int hop) { return (r + hop) % p; };
   const auto below = [&](int hop) { return (r - hop + p) % p; };
 
@@ -83,28 +83,29 @@ void write(const shape& s, builder& b) {
   // and sends their sums to the parents. A single operand is sent and combined directly from the
   // input.
   // `sums` has one entry for each level.
-  std::vector<parts::stretch> sums(static_cast<std::size_t>(trees.height()) + 1);
-  const auto sum_of = [&](int w) -> parts::stretch& {
+  std::vector<parts::stack_range> sums(static_cast<std::size_t>(trees.height()) + 1);
+  const auto sum_of = [&](int w) -> parts::stack_range& {
     return sums[static_cast<std::size_t>(trees.level(w))];
   };
-  const auto hold = [&](int w, int stack) {
+  const auto push_operand = [&](int w, int stack) {
     const int n = trees.count(w);
-    const parts::stretch sum = sum_of(w) = st.push(stack, n);
+    const parts::stack_range sum = sum_of(w) = st.push(stack, n);
     st.measure(sum, 0, n, w, trees.distance);
     if (n > 1) st.copy(sum, 0, n, st.operand(w, trees.distance));
   };
   for (int w = std::min(trees.distance, p) - 1; w > 0; --w) {
     const int n = trees.count(w), hop = trees.hop(w), parent = trees.parent(w);
-    parts::stretch &given = sum_of(w), &sum = sum_of(parent);
-    if (given.n == 0 && n > 1) hold(w, 0);
-    const place gift = given.n == 0 ? st.operand(w) : st.blocks_of(given, 0, n);
-    const bool last = w == 1 && trees.together == 1, alone = sum.n == 0 && trees.count(parent) == 1;
-    if (sum.n == 0 && !last) hold(parent, given.n == 0 ? 0 : 1 - given.stack);
-    const place own = alone ? st.operand(parent) : st.blocks_of(sum, 0, n);
+    parts::stack_range &given = sum_of(w), &sum = sum_of(parent);
+    if (given.n == 0 && n > 1) push_operand(w, 0);
+    const place sent = given.n == 0 ? st.operand(w) : st.blocks_of(given, 0, n);
+    const bool last = w == 1 && trees.trees_per_message == 1;
+    const bool direct_target = sum.n == 0 && trees.count(parent) == 1;
+    if (sum.n == 0 && !last) push_operand(parent, given.n == 0 ? 0 : 1 - given.stack);
+    const place own = direct_target ? st.operand(parent) : st.blocks_of(sum, 0, n);
     if (last)
-      finish(s, b, hop, gift, own);
+      finish(s, b, hop, sent, own);
     else
-      st.exchange(below(hop), gift, above(hop), own, sum, n);
+      st.exchange(below(hop), sent, above(hop), own, sum, n);
     if (given.n != 0) st.pop(given);
     given.n = 0;
   }

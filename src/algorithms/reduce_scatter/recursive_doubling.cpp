@@ -23,10 +23,10 @@ void write(const shape& s, builder& b) {
   const table how = operand_table(s);
   const int r = s.rank, g = f.group_of(r);
   const auto all = [&](buffer which) { return blocks(which, 0, s.size, how); };
-  const auto wanted_by = [&](buffer which, int group) {
+  const auto blocks_of = [&](buffer which, int group) {
     return blocks(which, f.leader_of(group), f.leader_of(group + 1) - f.leader_of(group), how);
   };
-  if (f.follows(r)) {
+  if (f.is_follower(r)) {
     b.send(r - 1, all(buffer::input));
     b.round();
     b.recv(r - 1, whole(buffer::output));
@@ -60,9 +60,9 @@ void write(const shape& s, builder& b) {
   if (f.groups > 1) {
     const int partner = f.leader_of(g ^ mask);
     const buffer sum = direct ? buffer::output : next();
-    b.send(partner, wanted_by(now, g ^ mask));
-    b.recv_reduce(partner, (g & mask) != 0, wanted_by(now, g),
-                  direct ? whole(buffer::output) : wanted_by(sum, g));
+    b.send(partner, blocks_of(now, g ^ mask));
+    b.recv_reduce(partner, (g & mask) != 0, blocks_of(now, g),
+                  direct ? whole(buffer::output) : blocks_of(sum, g));
     b.round();
     now = sum;
   }

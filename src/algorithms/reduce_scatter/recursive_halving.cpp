@@ -29,10 +29,10 @@ void write(const shape& s, builder& b) {
   // first operand, which must not be in use any more.
   const bool direct = !f.in_pair(r) && (!s.in_place || r == 0 || f.groups > 2);
   const place own = block(buffer::scratch0, r, how);
-  if (!f.follows(r) && (!direct || f.groups > 2)) b.scratch(buffer::scratch0, s.size, how);
+  if (!f.is_follower(r) && (!direct || f.groups > 2)) b.scratch(buffer::scratch0, s.size, how);
   parts::recursive_halving(b, f, r, parts::distances::halving, operand, partial,
                            [&](int part) { return direct ? whole(buffer::output) : partial(part, 1); });
-  if (f.follows(r)) {
+  if (f.is_follower(r)) {
     b.recv(r - 1, whole(buffer::output));
   } else if (s.size == 1) {
     if (!s.in_place) b.copy(block(buffer::input, 0, how), whole(buffer::output));

@@ -35,7 +35,7 @@ void write(const shape& s, builder& b) {
   for (int i = 0; i < std::min(2, by_scratch); ++i) b.scratch(turns[i], 1, how);
   // Step i sends the partial result of block r - 1 - i and receives that of block r - 2 - i. In the
   // loop a call also represents the steps i + 2, i + 4, ...
-  const auto give = [&](int i) {
+  const auto send_partial = [&](int i) {
     const place operand = block(buffer::input, at(r - 1 - i, -2, p), how);
     place partial = packed(operand);
     partial.where = turns[(i + 1) % 2];
@@ -45,7 +45,7 @@ void write(const shape& s, builder& b) {
     const place operand = block(buffer::input, at(r - 2 - i, -2, p), how);
     place partial = packed(operand);
     partial.where = turns[i % 2];
-    give(i);
+    send_partial(i);
     b.recv_reduce_left({down}, operand, partial);
     b.round();
   };
@@ -56,7 +56,7 @@ void write(const shape& s, builder& b) {
   });
   if (by_scratch > 0 && by_scratch % 2 == 0) step(by_scratch - 1);
   if (direct) {
-    give(p - 2);
+    send_partial(p - 2);
     b.recv_reduce_left({down}, own, whole(buffer::output));
   } else {
     place result = packed(own);

@@ -24,15 +24,15 @@ void write(const shape& s, builder& b) {
   const parts::alternating_buffers result(busy, idle, s.in_place);
   if (result.use_scratch()) b.scratch(buffer::scratch0, 1);
   place own = whole(buffer::input);
-  int made = 0;
+  int results = 0;
   for (int d = 1; d < p; d *= 2) {
-    const place next = whole(result.of(made));
+    const place next = whole(result.of(results));
     if (r + d < p) b.send(r + d, own);
     if (d <= r) b.recv_reduce_left({r - d}, own, next);
     b.round();
     if (d > r) continue;
     own = next;
-    ++made;
+    ++results;
   }
   if (result.end_in_scratch() || (r == 0 && !s.in_place)) b.copy(own, whole(buffer::output));
 }

@@ -19,7 +19,7 @@ void write(const shape& s, builder& b) {
   if (s.rank == s.root) {
     const table how = s.what == collective::scatterv ? table::in : table::uniform;
     b.loop(group.remote_size(), [&] { b.send(at(group.remote(0), 1), block(buffer::input, at(0, 1), how)); });
-  } else if (!group.beside(s.root)) {
+  } else if (!group.contains(s.root)) {
     b.recv(s.root, whole(buffer::output));
   }
 }

@@ -18,7 +18,7 @@ namespace tutti::algorithms::scatter_along {
 
 namespace {
 
-void give(const shape& s, builder& b) {
+void write_root(const shape& s, builder& b) {
   const std::vector<parts::row> rows = parts::rows_of(s);
   std::vector<int> marks{0};
   for (const parts::row& one : rows) marks.push_back(one.length);
@@ -33,13 +33,13 @@ void give(const shape& s, builder& b) {
 }  // namespace
 
 void write(const shape& s, builder& b) {
-  if (s.rank == s.root) return give(s, b);
-  const parts::standing here = parts::standing_of(s);
+  if (s.rank == s.root) return write_root(s, b);
+  const parts::row_position here = parts::row_position_of(s);
   b.scratch(buffer::scratch0, std::min(here.behind, 2));
-  const auto aside = [](int step, int by) { return block(buffer::scratch0, at(step, by, 2)); };
+  const auto scratch = [](int step, int by) { return block(buffer::scratch0, at(step, by, 2)); };
   parts::in_stages(b, 1, {0, 1, here.behind, here.behind + 1}, [&](int step, int by) {
-    if (step > 0) b.send(here.farther, aside(step - 1, by));
-    b.recv(here.nearer, step < here.behind ? aside(step, by) : whole(buffer::output));
+    if (step > 0) b.send(here.farther, scratch(step - 1, by));
+    b.recv(here.nearer, step < here.behind ? scratch(step, by) : whole(buffer::output));
   });
 }
 

@@ -27,30 +27,30 @@ void write(const shape& s, builder& b) {
     b.recv(t.other(s.rank), whole(buffer::output));
     return;
   }
-  const int v = t.position_of(s.rank), joins = t.joins(v);
-  const auto mine = t.ranks_of(v, joins);
+  const int v = t.position_of(s.rank), send_round = t.send_round(v);
+  const auto mine = t.ranks_of(v, send_round);
   // Blocks are in rank order: from rank 0 at the root, elsewhere from the first rank served.
   const int begin = top ? 0 : mine.first;
-  const buffer held = top ? buffer::input : buffer::scratch0;
-  const auto place_of = [&](int rank, int n) { return blocks(held, (rank - begin + p) % p, n); };
+  const buffer data = top ? buffer::input : buffer::scratch0;
+  const auto place_of = [&](int rank, int n) { return blocks(data, (rank - begin + p) % p, n); };
   if (!top) {
-    const int parent = t.rank_of_partner(v, joins);
+    const int parent = t.rank_of_partner(v, send_round);
     if (mine.count == 1) {
       b.recv(parent, whole(buffer::output));
       return;
     }
     b.scratch(buffer::scratch0, mine.count);
     const int before_wrap = parent == s.root ? std::min(mine.count, p - mine.first) : mine.count;
-    b.recv(parent, blocks(held, 0, before_wrap));
-    if (before_wrap < mine.count) b.recv(parent, blocks(held, before_wrap, mine.count - before_wrap));
+    b.recv(parent, blocks(data, 0, before_wrap));
+    if (before_wrap < mine.count) b.recv(parent, blocks(data, before_wrap, mine.count - before_wrap));
     b.round();
   }
-  for (int k = joins - 1; k >= 0; --k) {
+  for (int k = send_round - 1; k >= 0; --k) {
     const int child = t.rank_of_partner(v, k);
-    const auto its = t.ranks_of(t.position_of(child), k);
-    const int before_wrap = top ? std::min(its.count, p - its.first) : its.count;
-    b.send(child, place_of(its.first, before_wrap));
-    if (before_wrap < its.count) b.send(child, place_of(0, its.count - before_wrap));
+    const auto subtree = t.ranks_of(t.position_of(child), k);
+    const int before_wrap = top ? std::min(subtree.count, p - subtree.first) : subtree.count;
+    b.send(child, place_of(subtree.first, before_wrap));
+    if (before_wrap < subtree.count) b.send(child, place_of(0, subtree.count - before_wrap));
   }
   if (t.folded.in_pair(s.rank)) b.send(t.other(s.rank), place_of(t.other(s.rank), 1));
   if (!top || !s.in_place) b.copy(place_of(s.rank, 1), whole(buffer::output));

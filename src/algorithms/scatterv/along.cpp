@@ -12,7 +12,7 @@
 // Bytes:        <= (b + word) * (p - 1)
 // Scratch:      p < 3 ? 0 : 2 * b + 3 * word
 // Good for:     groups whose members know only their neighbours
-#include "algorithms/parts/passage.hpp"
+#include "algorithms/parts/block_relay.hpp"
 #include "algorithms/parts/row.hpp"
 
 namespace tutti::algorithms::scatterv_along {
@@ -20,7 +20,7 @@ namespace tutti::algorithms::scatterv_along {
 namespace {
 
 // Message i of a side is the block of the i-th rank, counted from the end of the side.
-void give(const shape& s, builder& b) {
+void write_root(const shape& s, builder& b) {
   const std::vector<parts::row> rows = parts::rows_of(s);
   b.words(static_cast<int>(rows.size()));
   std::vector<int> marks{0, 1};
@@ -50,24 +50,24 @@ void give(const shape& s, builder& b) {
 }  // namespace
 
 void write(const shape& s, builder& b) {
-  if (s.rank == s.root) return give(s, b);
-  const parts::standing here = parts::standing_of(s);
+  if (s.rank == s.root) return write_root(s, b);
+  const parts::row_position here = parts::row_position_of(s);
   const int last = here.behind;
   if (last > 0) b.words(3);
-  parts::passage through(b, {.from = here.nearer,
-                             .to = here.farther,
-                             .even = buffer::scratch0,
-                             .odd = buffer::scratch1,
-                             .first_word = 0,
-                             .comes = 1,
-                             .goes = 1,
-                             .first = 1,
-                             .last = last,
-                             .told = last - 1});
-  parts::in_stages(b, 2, through.marks(), [&](int step, int) {
-    through.transfer(step);
+  parts::block_relay relay(b, {.from = here.nearer,
+                               .to = here.farther,
+                               .even = buffer::scratch0,
+                               .odd = buffer::scratch1,
+                               .first_word = 0,
+                               .recv_blocks = 1,
+                               .forwarded_blocks = 1,
+                               .first_sent = 1,
+                               .last_received = last,
+                               .last_sent_lengths = last - 1});
+  parts::in_stages(b, 2, relay.marks(), [&](int step, int) {
+    relay.transfer(step);
     if (step == last + 1) b.recv(here.nearer, whole(buffer::output));
-    through.make_room(step);
+    relay.end_step(step);
   });
 }
 

@@ -31,7 +31,7 @@ void send_lengths(builder& b, const hop_tree& tree, int first) {
     if (child.ranks.size() > 1) b.send(child.rank, words(child.ranks.low - first, child.ranks.size()));
 }
 
-void pass_on(const shape& s, builder& b, const hop_tree& tree) {
+void write_inner(const shape& s, builder& b, const hop_tree& tree) {
   const int first = tree.ranks.low, mine = tree.ranks.size();
   if (mine == 1) {
     b.recv(tree.parent, whole(buffer::output));
@@ -40,13 +40,13 @@ void pass_on(const shape& s, builder& b, const hop_tree& tree) {
   // Word i is the length of the block of rank first + i.
   b.words(mine);
   b.recv(tree.parent, words(0, mine));
-  b.reserve(held(buffer::scratch0, 0, mine));
-  b.recv(tree.parent, held(buffer::scratch0, 0, mine));
+  b.reserve(dense(buffer::scratch0, 0, mine));
+  b.recv(tree.parent, dense(buffer::scratch0, 0, mine));
   send_lengths(b, tree, first);
   b.round();
   for (const auto& child : tree.children)
-    b.send(child.rank, held(buffer::scratch0, child.ranks.low - first, child.ranks.size()));
-  b.copy(held(buffer::scratch0, s.rank - first), whole(buffer::output));
+    b.send(child.rank, dense(buffer::scratch0, child.ranks.low - first, child.ranks.size()));
+  b.copy(dense(buffer::scratch0, s.rank - first), whole(buffer::output));
 }
 
 }  // namespace
@@ -55,31 +55,31 @@ void write(const shape& s, builder& b) {
   const int p = s.size;
   const hop_tree tree(s.rank, s.root, p);
   if (tree.parent >= 0) {
-    pass_on(s, b, tree);
+    write_inner(s, b, tree);
     return;
   }
   // Messages with blocks of several ranks pass through scratch memory. The root sends the single
   // blocks of its adjacent leaf children directly.
-  const patterns::row alone = tree.alone(s.rank);
-  const auto given = [](index i) { return block(buffer::input, i, table::in); };
+  const patterns::row leaves = tree.leaf_range(s.rank);
+  const auto operand = [](index i) { return block(buffer::input, i, table::in); };
   const auto each_of_several = [&](auto&& body) {
-    for (const patterns::row& side : {patterns::row{0, alone.low}, patterns::row{alone.high, p}})
+    for (const patterns::row& side : {patterns::row{0, leaves.low}, patterns::row{leaves.high, p}})
       b.loop(side.size(), [&] { body(at(side.low, 1)); });
   };
-  if (alone.size() < p) {
-    // Word i is the length of rank i's block; it is 0 for the ranks in `alone`.
+  if (leaves.size() < p) {
+    // Word i is the length of rank i's block; it is 0 for the ranks in `leaves`.
     b.words(p);
-    each_of_several([&](index i) { b.measure(given(i), word(i)); });
-    b.reserve(held(buffer::scratch0, 0, p));
+    each_of_several([&](index i) { b.measure(operand(i), word(i)); });
+    b.reserve(dense(buffer::scratch0, 0, p));
     b.round();
-    each_of_several([&](index i) { b.copy(given(i), held(buffer::scratch0, i)); });
+    each_of_several([&](index i) { b.copy(operand(i), dense(buffer::scratch0, i)); });
   }
   for (const auto& child : tree.children) {
     const int n = child.ranks.size();
     if (n > 1) b.send(child.rank, words(child.ranks.low, n));
-    b.send(child.rank, n == 1 ? given(index{child.rank}) : held(buffer::scratch0, child.ranks.low, n));
+    b.send(child.rank, n == 1 ? operand(index{child.rank}) : dense(buffer::scratch0, child.ranks.low, n));
   }
-  if (!s.in_place) b.copy(given(index{s.rank}), whole(buffer::output));
+  if (!s.in_place) b.copy(operand(index{s.rank}), whole(buffer::output));
 }
 
 }  // namespace tutti::algorithms::scatterv_hops

@@ -28,7 +28,7 @@ void send_lengths(const shape& s, builder& b, int v, int child) {
   if (n > 1) b.send(s.absolute(child), words(child - v, n));
 }
 
-void pass_on(const shape& s, builder& b, int v) {
+void write_inner(const shape& s, builder& b, int v) {
   const int k = s.of(algorithm_parameter::k), mine = patterns::knomial_subtree(v, s.size, k);
   const int parent = s.absolute(patterns::knomial_parent(v, s.size, k));
   if (mine == 1) {
@@ -38,43 +38,44 @@ void pass_on(const shape& s, builder& b, int v) {
   // Word i is the length of the block of position v + i.
   b.words(mine);
   b.recv(parent, words(0, mine));
-  b.reserve(held(buffer::scratch0, 0, mine));
-  b.recv(parent, held(buffer::scratch0, 0, mine));
+  b.reserve(dense(buffer::scratch0, 0, mine));
+  b.recv(parent, dense(buffer::scratch0, 0, mine));
   patterns::for_each_knomial_child_down(v, s.size, k, [&](int child) { send_lengths(s, b, v, child); });
   b.round();
   patterns::for_each_knomial_child_down(v, s.size, k, [&](int child) {
-    b.send(s.absolute(child), held(buffer::scratch0, child - v, patterns::knomial_subtree(child, s.size, k)));
+    b.send(s.absolute(child),
+           dense(buffer::scratch0, child - v, patterns::knomial_subtree(child, s.size, k)));
   });
-  b.copy(held(buffer::scratch0, 0), whole(buffer::output));
+  b.copy(dense(buffer::scratch0, 0), whole(buffer::output));
 }
 
 }  // namespace
 
 void write(const shape& s, builder& b) {
   if (const int v = s.relative(); v != 0) {
-    pass_on(s, b, v);
+    write_inner(s, b, v);
     return;
   }
   const int p = s.size, k = s.of(algorithm_parameter::k);
   const int first = std::min(k, p);  // positions before it receive a single block
-  const auto given = [&](int v, int step) {
+  const auto operand = [&](int v, int step) {
     return block(buffer::input, at(s.root + v, step, p), table::in);
   };
   if (p > first) {
     // Word i is the length of the block of position i.
     b.words(p);
-    b.loop(p - first, [&] { b.measure(given(first, 1), word(at(first, 1))); });
-    b.reserve(held(buffer::scratch0, first, p - first, first));
+    b.loop(p - first, [&] { b.measure(operand(first, 1), word(at(first, 1))); });
+    b.reserve(dense(buffer::scratch0, first, p - first, first));
     b.round();
-    b.loop(p - first, [&] { b.copy(given(first, 1), held(buffer::scratch0, at(first, 1), 1, first)); });
+    b.loop(p - first, [&] { b.copy(operand(first, 1), dense(buffer::scratch0, at(first, 1), 1, first)); });
   }
   patterns::for_each_knomial_child_down(0, p, k, [&](int child) {
     send_lengths(s, b, 0, child);
     b.send(s.absolute(child),
-           child < first ? given(child, 0)
-                         : held(buffer::scratch0, child, patterns::knomial_subtree(child, p, k), first));
+           child < first ? operand(child, 0)
+                         : dense(buffer::scratch0, child, patterns::knomial_subtree(child, p, k), first));
   });
-  if (!s.in_place) b.copy(given(0, 0), whole(buffer::output));
+  if (!s.in_place) b.copy(operand(0, 0), whole(buffer::output));
 }
 
 }  // namespace tutti::algorithms::scatterv_knomial

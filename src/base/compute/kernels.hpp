@@ -11,11 +11,11 @@
 
 namespace tutti::compute {
 
-/// The kernel of a built-in operator; null if the operator does not fit the kind, as bit_and of
-/// f64.
+/// The kernel of a built-in operator. Null if the operator does not apply to the kind, for example
+/// bit_and to f64.
 combine_function kernel(builtin_op op, element_kind kind) noexcept;
 
-/// Copies as memmove does, with a single move for 8 bytes. The ranges must not overlap, unless they
+/// Copies like memmove, with a single move for 8 bytes. The ranges must not overlap, unless they
 /// are equal.
 inline void copy(void* to, const void* from, std::size_t bytes) noexcept {
   if (bytes == 8) {

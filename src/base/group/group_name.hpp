@@ -21,14 +21,14 @@ struct group_name {
   /// The name of a group that differs from this one by one number, or by two.
   group_name with(std::uint64_t number) const noexcept { return with(number, number); }
   group_name with(std::uint64_t one, std::uint64_t other) const noexcept {
-    const std::uint64_t x = mixed(a ^ one * 0x9e3779b97f4a7c15), y = mixed(b + other + 0x632be59bd9b4e019);
-    return {mixed(x + (y << 1 | y >> 63)), mixed(y ^ (x << 32 | x >> 32))};
+    const std::uint64_t x = mix(a ^ one * 0x9e3779b97f4a7c15), y = mix(b + other + 0x632be59bd9b4e019);
+    return {mix(x + (y << 1 | y >> 63)), mix(y ^ (x << 32 | x >> 32))};
   }
 
  private:
   // The finaliser of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
   // generators, 2014).
-  static std::uint64_t mixed(std::uint64_t x) noexcept {
+  static std::uint64_t mix(std::uint64_t x) noexcept {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
     x = (x ^ x >> 27) * 0x94d049bb133111eb;
     return x ^ x >> 31;

@@ -12,10 +12,10 @@ hierarchy::hierarchy(int ranks) : ranks_(ranks) {
   level one;
   const auto p = static_cast<std::size_t>(ranks);
   one.node_of.assign(p, 0);
-  one.place_of.resize(p);
-  std::iota(one.place_of.begin(), one.place_of.end(), 0);
-  one.members.push_back(one.place_of);
-  one.each = ranks;
+  one.position_in_node.resize(p);
+  std::iota(one.position_in_node.begin(), one.position_in_node.end(), 0);
+  one.members.push_back(one.position_in_node);
+  one.ranks_per_node = ranks;
   levels_.push_back(std::move(one));
 }
 
@@ -26,22 +26,22 @@ hierarchy::hierarchy(const std::vector<std::vector<int>>& node_of) : ranks_(0) {
     if (static_cast<int>(node_of[l].size()) != ranks_)
       throw std::invalid_argument("all levels of a topology must have the same number of ranks");
     level made;
-    std::map<int, int> number;
+    std::map<int, int> new_index;
     for (std::size_t r = 0; r < node_of[l].size(); ++r) {
-      const int node = number.emplace(node_of[l][r], static_cast<int>(number.size())).first->second;
+      const int node = new_index.emplace(node_of[l][r], static_cast<int>(new_index.size())).first->second;
       if (node == static_cast<int>(made.members.size())) made.members.emplace_back();
       auto& members = made.members[static_cast<std::size_t>(node)];
       consecutive_ = consecutive_ && (members.empty() || members.back() == static_cast<int>(r) - 1);
       made.node_of.push_back(node);
-      made.place_of.push_back(static_cast<int>(members.size()));
+      made.position_in_node.push_back(static_cast<int>(members.size()));
       members.push_back(static_cast<int>(r));
       if (l > 0 && node_of_first(l, static_cast<int>(r), node_of) != node_of[l][r])
         throw std::invalid_argument("a node belongs to two nodes of the level above it");
     }
     if (!made.members.empty()) {
-      made.each = static_cast<int>(made.members.front().size());
+      made.ranks_per_node = static_cast<int>(made.members.front().size());
       for (const auto& one : made.members)
-        if (static_cast<int>(one.size()) != made.each) made.each = 0;
+        if (static_cast<int>(one.size()) != made.ranks_per_node) made.ranks_per_node = 0;
     }
     levels_.push_back(std::move(made));
   }

@@ -34,11 +34,11 @@ class hierarchy {
   }
   int leader_of(int rank, int level = 0) const noexcept { return members(node_of(rank, level), level)[0]; }
   /// The index of a rank among the members of its node.
-  int place_of(int rank, int level = 0) const noexcept {
-    return of(level).place_of[static_cast<std::size_t>(rank)];
+  int position_in_node(int rank, int level = 0) const noexcept {
+    return of(level).position_in_node[static_cast<std::size_t>(rank)];
   }
   /// The number of ranks of every node; 0 if nodes differ.
-  int ranks_per_node(int level = 0) const noexcept { return of(level).each; }
+  int ranks_per_node(int level = 0) const noexcept { return of(level).ranks_per_node; }
   /// True if the ranks of every node are consecutive, at every level.
   bool consecutive() const noexcept { return consecutive_; }
   /// True if there are several nodes, and one of them has several ranks.
@@ -49,9 +49,9 @@ class hierarchy {
 
  private:
   struct level {
-    std::vector<int> node_of, place_of;
+    std::vector<int> node_of, position_in_node;
     std::vector<std::vector<int>> members;
-    int each = 0;
+    int ranks_per_node = 0;
   };
   int node_of_first(std::size_t l, int r, const std::vector<std::vector<int>>& node_of) const;
   const level& of(int l) const noexcept { return levels_[static_cast<std::size_t>(l)]; }

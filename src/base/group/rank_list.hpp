@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a member of a group finds the job ranks of the others. A group stores a range (two numbers,
-// made locally), a list, or a few known members. Known members are the neighbours, or also those 2,
-// 4, 8 ... away.
+// Maps the members of a group to job ranks. A group stores a range (two numbers, made locally), a
+// list, or a few known members. Known members are the neighbours, or also those 2, 4, 8 ... away.
 #pragma once
 
 #include <bit>
@@ -38,30 +37,30 @@ class group {
     return range(members[0], stride, size, rank);
   }
 
-  /// A group of which each member knows the members that `knows` states. left[d] and right[d] are
+  /// A group of which each member knows the members that `known` states. left[d] and right[d] are
   /// the job ranks of the members 2^d away (d = 0 only for neighbours). Entries without a member
   /// may have any value. `own` is the job rank of this member, `first` that of member 0.
-  static group of_few(reach knows, int first, int own, int size, int rank, const std::vector<int>& left,
-                      const std::vector<int>& right) {
-    std::vector<int> known = {first, own};
-    for (std::size_t d = 0; d < left.size(); ++d) known.insert(known.end(), {left[d], right[d]});
-    group made = list(std::move(known), rank);
+  static group structure(reach known, int first, int own, int size, int rank, const std::vector<int>& left,
+                         const std::vector<int>& right) {
+    std::vector<int> addresses = {first, own};
+    for (std::size_t d = 0; d < left.size(); ++d) addresses.insert(addresses.end(), {left[d], right[d]});
+    group made = list(std::move(addresses), rank);
     made.size_ = size;
-    made.knows_ = knows;
+    made.known_members_ = known;
     return made;
   }
 
   /// The members that this one knows.
-  reach knows() const noexcept { return knows_; }
-  bool knows(int r) const noexcept { return reaches(knows_, rank_, r, size_); }
+  reach known_members() const noexcept { return known_members_; }
+  bool is_known(int r) const noexcept { return can_reach(known_members_, rank_, r, size_); }
 
   int size() const noexcept { return size_; }
   int rank() const noexcept { return rank_; }
 
   /// The job rank of member r, which this member must know. O(1).
   int address(int r) const noexcept {
-    if (knows_ != reach::any_rank) [[unlikely]]
-      return address_of_known(r);
+    if (known_members_ != reach::any_rank) [[unlikely]]
+      return known_address(r);
     return list_ ? (*list_)[static_cast<std::size_t>(r)] : first_ + r * stride_;
   }
 
@@ -81,7 +80,7 @@ class group {
   /// The member that has this job rank; -1 if this member knows no such member. O(1) for a range,
   /// else O(known).
   int rank_of(int address) const noexcept {
-    if (knows_ != reach::any_rank) return known_with(address);
+    if (known_members_ != reach::any_rank) return rank_with_address(address);
     if (list_) {
       for (int r = 0; r < size_; ++r)
         if ((*list_)[static_cast<std::size_t>(r)] == address) return r;
@@ -95,31 +94,32 @@ class group {
   group(int first, int stride, int size, int rank, std::shared_ptr<const std::vector<int>> list)
       : first_(first), stride_(stride), size_(size), rank_(rank), list_(std::move(list)) {}
 
-  // With 2 members, the same member may stand on both sides.
-  int address_of_known(int r) const noexcept {
+  // With 2 members, the same member may be the neighbour on both sides.
+  int known_address(int r) const noexcept {
     if (r == rank_) return (*list_)[1];
     const unsigned up = static_cast<unsigned>(r > rank_ ? r - rank_ : size_ - (rank_ - r));
     const unsigned down = static_cast<unsigned>(size_) - up;
     // Tests whether a step of n is a known hop. `beyond`: the step wraps around the ends.
     const auto is_hop = [&](unsigned n, bool beyond) {
-      return std::has_single_bit(n) && (goes_in_hops(knows_) || n == 1) && (!beyond || goes_around(knows_));
+      return std::has_single_bit(n) && (has_log_hops(known_members_) || n == 1) &&
+             (!beyond || wraps_around(known_members_));
     };
     const bool to_the_right = is_hop(up, r < rank_);
     const auto d = static_cast<std::size_t>(std::countr_zero(to_the_right ? up : down));
     return (*list_)[2 + 2 * d + (to_the_right ? 1 : 0)];
   }
-  int known_with(int address) const noexcept {
+  int rank_with_address(int address) const noexcept {
     if (address == (*list_)[1]) return rank_;
     for (std::size_t i = 2; i < list_->size(); ++i) {
       const int hop = 1 << (i / 2 - 1), r = i % 2 == 1 ? rank_ + hop : rank_ - hop;
-      if ((*list_)[i] == address && (goes_around(knows_) || (r >= 0 && r < size_)))
+      if ((*list_)[i] == address && (wraps_around(known_members_) || (r >= 0 && r < size_)))
         return (r % size_ + size_) % size_;
     }
     return -1;
   }
 
   int first_, stride_, size_, rank_;
-  reach knows_ = reach::any_rank;
+  reach known_members_ = reach::any_rank;
   std::shared_ptr<const std::vector<int>> list_;
 };
 

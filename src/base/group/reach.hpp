@@ -20,28 +20,28 @@ enum class reach : std::uint8_t {
   neighbors,         ///< the next rank on both sides, without wrapping around: a chain
 };
 
-constexpr bool goes_around(reach r) noexcept {
+constexpr bool wraps_around(reach r) noexcept {
   return r == reach::any_rank || r == reach::hops_around || r == reach::neighbors_around;
 }
-constexpr bool goes_in_hops(reach r) noexcept {
+constexpr bool has_log_hops(reach r) noexcept {
   return r == reach::any_rank || r == reach::hops_around || r == reach::hops;
 }
 
 /// Whether a group whose members know `known` can run an algorithm that needs `needed`.
-constexpr bool covers(reach known, reach needed) noexcept {
+constexpr bool includes(reach known, reach needed) noexcept {
   return known == reach::any_rank ||
-         (needed != reach::any_rank && goes_around(known) >= goes_around(needed) &&
-          goes_in_hops(known) >= goes_in_hops(needed));
+         (needed != reach::any_rank && wraps_around(known) >= wraps_around(needed) &&
+          has_log_hops(known) >= has_log_hops(needed));
 }
 
 /// Whether rank `from` of `size` ranks can send to rank `to`. Every rank can send to itself.
-constexpr bool reaches(reach r, int from, int to, int size) noexcept {
+constexpr bool can_reach(reach r, int from, int to, int size) noexcept {
   if (r == reach::any_rank || from == to) return true;
   const unsigned up = static_cast<unsigned>(to > from ? to - from : from - to);
   const auto near = [&](unsigned distance) {
-    return goes_in_hops(r) ? std::has_single_bit(distance) : distance == 1;
+    return has_log_hops(r) ? std::has_single_bit(distance) : distance == 1;
   };
-  return near(up) || (goes_around(r) && near(static_cast<unsigned>(size) - up));
+  return near(up) || (wraps_around(r) && near(static_cast<unsigned>(size) - up));
 }
 
 constexpr std::string_view name_of(reach r) noexcept {

@@ -13,23 +13,23 @@
 namespace tutti {
 namespace {
 
-constexpr std::int64_t most = 1000000;  // the same as the maximum number of ranks of a job
-constexpr std::size_t max_numbers_by_x = 9;
+constexpr std::int64_t max_ranks = 1000000;  // the same as the maximum number of ranks of a job
+constexpr std::size_t max_factors = 9;
 constexpr std::string_view forms =
     "; write 4x2 (4 nodes of 2 ranks), 2x3x4 (2 nodes of 3 nodes of 4 ranks), 3,1,4 (nodes of 3, 1 and 4 "
     "ranks) or 0:1:0:1 (the node of each rank)";
 
 std::string quoted(std::string_view text) {
-  constexpr std::size_t enough = 40;
-  const bool shown = text.size() <= enough;
-  return '"' + std::string(shown ? text : text.substr(0, enough)) + (shown ? "\"" : "...\"");
+  constexpr std::size_t max_shown = 40;
+  const bool shown = text.size() <= max_shown;
+  return '"' + std::string(shown ? text : text.substr(0, max_shown)) + (shown ? "\"" : "...\"");
 }
 
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
   throw std::invalid_argument("is " + quoted(text) + why);
 }
 
-std::int64_t read_one(std::string_view text, std::string_view part, std::int64_t least) {
+std::int64_t read_one(std::string_view text, std::string_view part, std::int64_t min_value) {
   std::int64_t value = 0;
   const char* end = part.data() + part.size();
   const auto [stop, fault] = std::from_chars(part.data(), end, value);
@@ -37,39 +37,39 @@ std::int64_t read_one(std::string_view text, std::string_view part, std::int64_t
   if (!digits || stop != end)
     refuse(text, part.empty() ? ", which lacks a number" + std::string(forms)
                               : ", but " + quoted(part) + " is not a number" + std::string(forms));
-  if (fault != std::errc{} || value > most)
-    refuse(text, ", but " + quoted(part) + " exceeds the maximum of " + std::to_string(most));
-  if (value < least) refuse(text, ", but a node has at least one rank; remove the zeros");
+  if (fault != std::errc{} || value > max_ranks)
+    refuse(text, ", but " + quoted(part) + " exceeds the maximum of " + std::to_string(max_ranks));
+  if (value < min_value) refuse(text, ", but a node has at least one rank; remove the zeros");
   return value;
 }
 
-std::vector<std::int64_t> read_all(std::string_view text, char between, std::int64_t least) {
+std::vector<std::int64_t> read_all(std::string_view text, char separator, std::int64_t min_value) {
   std::vector<std::int64_t> numbers;
   for (std::size_t from = 0;;) {
-    const std::size_t to = text.find(between, from);
-    numbers.push_back(read_one(text, text.substr(from, to == text.npos ? to : to - from), least));
+    const std::size_t to = text.find(separator, from);
+    numbers.push_back(read_one(text, text.substr(from, to == text.npos ? to : to - from), min_value));
     if (to == text.npos) return numbers;
     from = to + 1;
   }
 }
 
-std::string where_there_are(int ranks) { return ", but there are " + std::to_string(ranks); }
+std::string but_there_are(int ranks) { return ", but there are " + std::to_string(ranks); }
 
-std::string count_of(std::int64_t made) {
-  return made > most ? "more than " + std::to_string(most) + " ranks"
-                     : std::to_string(made) + (made == 1 ? " rank" : " ranks");
+std::string count_of(std::int64_t total) {
+  return total > max_ranks ? "more than " + std::to_string(max_ranks) + " ranks"
+                           : std::to_string(total) + (total == 1 ? " rank" : " ranks");
 }
 
-// "4x2": sizes from the coarsest level down to the ranks of a finest node. A single number is the
-// size of the only node.
+// Builds the topology of "4x2": sizes from the coarsest level down to the ranks of a finest node. A
+// single number is the size of the only node.
 hierarchy from_product(std::string_view text, const std::vector<std::int64_t>& numbers, int ranks) {
-  if (numbers.size() > max_numbers_by_x)
-    refuse(text, ", which has more than " + std::to_string(max_numbers_by_x - 1) + " levels of nodes");
-  std::int64_t made = 1;
-  for (const std::int64_t n : numbers) made = made > most ? made : made * n;
-  if (made != ranks) {
+  if (numbers.size() > max_factors)
+    refuse(text, ", which has more than " + std::to_string(max_factors - 1) + " levels of nodes");
+  std::int64_t total = 1;
+  for (const std::int64_t n : numbers) total = total > max_ranks ? total : total * n;
+  if (total != ranks) {
     const std::int64_t each = numbers.back(), nodes = numbers.front();
-    refuse(text, ", which makes " + count_of(made) + where_there_are(ranks) + "; write " +
+    refuse(text, ", which makes " + count_of(total) + but_there_are(ranks) + "; write " +
                      (ranks % each == 0    ? std::to_string(ranks / each) + "x" + std::to_string(each)
                       : ranks % nodes == 0 ? std::to_string(nodes) + "x" + std::to_string(ranks / nodes)
                                            : "1x" + std::to_string(ranks)));
@@ -85,10 +85,10 @@ hierarchy from_product(std::string_view text, const std::vector<std::int64_t>& n
 }
 
 hierarchy from_sizes(std::string_view text, const std::vector<std::int64_t>& sizes, int ranks) {
-  std::int64_t made = 0;
-  for (const std::int64_t n : sizes) made = made > most ? made : made + n;
-  if (made != ranks)
-    refuse(text, ", which makes " + count_of(made) + where_there_are(ranks) +
+  std::int64_t total = 0;
+  for (const std::int64_t n : sizes) total = total > max_ranks ? total : total + n;
+  if (total != ranks)
+    refuse(text, ", which makes " + count_of(total) + but_there_are(ranks) +
                      "; the ranks of all nodes must add up to " + std::to_string(ranks));
   std::vector<std::vector<int>> node_of(1);
   for (std::size_t node = 0; node < sizes.size(); ++node)
@@ -99,8 +99,7 @@ hierarchy from_sizes(std::string_view text, const std::vector<std::int64_t>& siz
 hierarchy from_nodes(std::string_view text, const std::vector<std::int64_t>& nodes, int ranks) {
   if (nodes.size() != static_cast<std::size_t>(ranks))
     refuse(text, ", which gives the nodes of " + count_of(static_cast<std::int64_t>(nodes.size())) +
-                     where_there_are(ranks) + "; give " + std::to_string(ranks) +
-                     " numbers, separated by ':'");
+                     but_there_are(ranks) + "; give " + std::to_string(ranks) + " numbers, separated by ':'");
   return hierarchy(std::vector<std::vector<int>>{{nodes.begin(), nodes.end()}});
 }
 
@@ -109,16 +108,16 @@ hierarchy from_nodes(std::string_view text, const std::vector<std::int64_t>& nod
 hierarchy read_nodes(std::string_view text, int ranks) {
   if (text.empty()) throw std::invalid_argument("is empty" + std::string(forms));
   const std::size_t at = text.find_first_of("x,:");
-  const char between = at == text.npos ? 'x' : text[at];
+  const char separator = at == text.npos ? 'x' : text[at];
   if (at != text.npos)
     for (const char other : std::string_view("x,:"))
-      if (other != between && text.find(other) != text.npos)
-        refuse(text, ", which mixes '" + std::string(1, between) + "' and '" + std::string(1, other) + "'" +
+      if (other != separator && text.find(other) != text.npos)
+        refuse(text, ", which mixes '" + std::string(1, separator) + "' and '" + std::string(1, other) + "'" +
                          std::string(forms));
-  const auto numbers = read_all(text, between, between == ':' ? 0 : 1);
-  return between == 'x'   ? from_product(text, numbers, ranks)
-         : between == ',' ? from_sizes(text, numbers, ranks)
-                          : from_nodes(text, numbers, ranks);
+  const auto numbers = read_all(text, separator, separator == ':' ? 0 : 1);
+  return separator == 'x'   ? from_product(text, numbers, ranks)
+         : separator == ',' ? from_sizes(text, numbers, ranks)
+                            : from_nodes(text, numbers, ranks);
 }
 
 }  // namespace tutti

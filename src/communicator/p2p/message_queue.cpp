@@ -9,14 +9,14 @@
 namespace tutti {
 namespace {
 
-bool fits(int source, int tag, int source_of_message, int tag_of_message) noexcept {
+bool matches(int source, int tag, int source_of_message, int tag_of_message) noexcept {
   return (source == rank::any || source == source_of_message) && (tag == tags::any || tag == tag_of_message);
 }
-bool fits(const detail::recv_args& r, const shm::unexpected_message& one) noexcept {
-  return fits(r.source, r.tag, one.source, one.tag);
+bool matches(const detail::recv_args& r, const shm::unexpected_message& one) noexcept {
+  return matches(r.source, r.tag, one.source, one.tag);
 }
-// Whether both could take the same message.
-bool meet(const detail::recv_args& a, const detail::recv_args& b) noexcept {
+// Whether a message may match both.
+bool overlap(const detail::recv_args& a, const detail::recv_args& b) noexcept {
   return (a.source == rank::any || b.source == rank::any || a.source == b.source) &&
          (a.tag == tags::any || b.tag == tags::any || a.tag == b.tag);
 }
@@ -29,218 +29,220 @@ std::string sent(const detail::envelope& e) {
 
 message_queue::message_queue(context& where, std::unique_ptr<p2p_transport> by)
     : where_(where),
-      by_(std::move(by)),
-      max_tag_(by_->max_tag()),
+      transport_(std::move(by)),
+      max_tag_(transport_->max_tag()),
       interleaves_(where.ep().interleaves()),
-      shared_(by_->shared()) {}
+      shared_(transport_->shared()) {}
 
 message_queue::~message_queue() {
-  while (first_ != nullptr) give_up(*first_);
+  while (first_ != nullptr) cancel(*first_);
   while (shm::unexpected_message* one = oldest_) {
-    take_out(*one);
-    by_->drop(*one, false);
+    remove_unexpected(*one);
+    transport_->drop(*one, false);
   }
 }
 
 // --- the lists
 
-void message_queue::link(posted_recv& w) noexcept {
-  w.before = last_;
-  w.behind = nullptr;
-  (last_ != nullptr ? last_->behind : first_) = &w;
-  last_ = &w;
-  w.now = posted_recv::state::waits;
+void message_queue::link(posted_recv& recv) noexcept {
+  recv.prev = last_;
+  recv.next = nullptr;
+  (last_ != nullptr ? last_->next : first_) = &recv;
+  last_ = &recv;
+  recv.current = posted_recv::state::waiting;
 }
 
-void message_queue::end(posted_recv& w) noexcept {
-  if (w.now != posted_recv::state::waits) --looked_after_;
-  (w.before != nullptr ? w.before->behind : first_) = w.behind;
-  (w.behind != nullptr ? w.behind->before : last_) = w.before;
-  w.now = posted_recv::state::over;
-  ++moves_;
+void message_queue::end(posted_recv& recv) noexcept {
+  if (recv.current != posted_recv::state::waiting) --in_progress_;
+  (recv.prev != nullptr ? recv.prev->next : first_) = recv.next;
+  (recv.next != nullptr ? recv.next->prev : last_) = recv.prev;
+  recv.current = posted_recv::state::over;
+  ++progress_count_;
 }
 
 // In the order of arrival: the message is nearly always the last.
-void message_queue::keep(shm::unexpected_message& one) noexcept {
-  shm::unexpected_message* after = newest_;
-  while (after != nullptr && after->number > one.number) after = after->before;
-  one.before = after;
-  one.behind = after != nullptr ? after->behind : oldest_;
-  (after != nullptr ? after->behind : oldest_) = &one;
-  (one.behind != nullptr ? one.behind->before : newest_) = &one;
+void message_queue::add_unexpected(shm::unexpected_message& one) noexcept {
+  shm::unexpected_message* prev = newest_;
+  while (prev != nullptr && prev->number > one.number) prev = prev->list_prev;
+  one.list_prev = prev;
+  one.list_next = prev != nullptr ? prev->list_next : oldest_;
+  (prev != nullptr ? prev->list_next : oldest_) = &one;
+  (one.list_next != nullptr ? one.list_next->list_prev : newest_) = &one;
 }
 
-void message_queue::take_out(shm::unexpected_message& one) noexcept {
-  (one.before != nullptr ? one.before->behind : oldest_) = one.behind;
-  (one.behind != nullptr ? one.behind->before : newest_) = one.before;
+void message_queue::remove_unexpected(shm::unexpected_message& one) noexcept {
+  (one.list_prev != nullptr ? one.list_prev->list_next : oldest_) = one.list_next;
+  (one.list_next != nullptr ? one.list_next->list_prev : newest_) = one.list_prev;
 }
 
-shm::unexpected_message* message_queue::kept(int source, int tag) const noexcept {
+shm::unexpected_message* message_queue::find_unexpected(int source, int tag) const noexcept {
   shm::unexpected_message* one = oldest_;
-  while (one != nullptr && !fits(source, tag, one->source, one->tag)) one = one->behind;
+  while (one != nullptr && !matches(source, tag, one->source, one->tag)) one = one->list_next;
   return one;
 }
 
 // --- messages to receives
 
-std::exception_ptr message_queue::broken_elements(const posted_recv& w) const {
-  mismatch_error e(w.what.operation, where_.members().rank(), "recv_buf",
-                   sent(w.found) + ", which is not a whole number of elements of " +
-                       std::to_string(w.what.element) + " bytes",
+std::exception_ptr message_queue::broken_elements(const posted_recv& recv) const {
+  mismatch_error e(recv.what.operation, where_.members().rank(), "recv_buf",
+                   sent(recv.found) + ", which is not a whole number of elements of " +
+                       std::to_string(recv.what.element) + " bytes",
                    "receive it with the element type that it was sent with");
-  e.locate(where_.ep().place());
+  e.locate(where_.ep().call_site());
   return std::make_exception_ptr(e);
 }
 
-std::exception_ptr message_queue::too_long(const posted_recv& w) const {
+std::exception_ptr message_queue::too_long(const posted_recv& recv) const {
   truncation_error e(
-      w.what.operation, where_.members().rank(), "recv_count",
-      sent(w.found) + ", but this rank has space for " + std::to_string(w.what.most),
+      recv.what.operation, where_.members().rank(), "recv_count",
+      sent(recv.found) + ", but this rank has space for " + std::to_string(recv.what.capacity),
       "receive it with the count that is sent, or without a count, so that the buffer is resized");
-  e.locate(where_.ep().place());
+  e.locate(where_.ep().call_site());
   return std::make_exception_ptr(e);
 }
 
 // Whether the message can be received, and to where. Otherwise the receive keeps the error.
-inline message_queue::verdict message_queue::judge(posted_recv& w, const detail::envelope& found,
+inline message_queue::verdict message_queue::judge(posted_recv& recv, const detail::envelope& found,
                                                    void*& into) const {
-  const detail::recv_args& r = w.what;
-  w.found = found;
+  const detail::recv_args& r = recv.what;
+  recv.found = found;
   into = r.into;
   if (r.element > 1 && found.bytes % r.element != 0) [[unlikely]] {
-    w.refusal = broken_elements(w);
-  } else if (r.room != nullptr) {
+    recv.failure = broken_elements(recv);
+  } else if (r.allocate != nullptr) {
     try {
-      into = r.room(r.state, w.found);
+      into = r.allocate(r.state, recv.found);
     } catch (...) {
-      w.refusal = std::current_exception();
+      recv.failure = std::current_exception();
     }
-  } else if (found.bytes > r.most) [[unlikely]] {
-    w.refusal = too_long(w);
+  } else if (found.bytes > r.capacity) [[unlikely]] {
+    recv.failure = too_long(recv);
     return verdict::too_long;
   }
-  return w.refusal ? verdict::refused : verdict::fits;
+  return recv.failure ? verdict::refused : verdict::accepted;
 }
 
-inline void message_queue::receive(posted_recv& w, shm::unexpected_message& one, void* into) {
-  if (by_->open(one, into, w.moving, w.what.operation)) {
-    end(w);
+inline void message_queue::receive(posted_recv& recv, shm::unexpected_message& one, void* into) {
+  if (transport_->receive_contents(one, into, recv.moving, recv.what.operation)) {
+    end(recv);
   } else {
-    w.now = posted_recv::state::moves;
-    ++looked_after_;
+    recv.current = posted_recv::state::transferring;
+    ++in_progress_;
   }
 }
 
 // Returns true if the message is consumed: it was received or too long. A rejected message stays.
-bool message_queue::offer(posted_recv& w, shm::unexpected_message& one) {
+bool message_queue::offer(posted_recv& recv, shm::unexpected_message& one) {
   void* into = nullptr;
-  switch (judge(w, {one.source, one.tag, one.bytes}, into)) {
-    case verdict::fits:
-      receive(w, one, into);
+  switch (judge(recv, {one.source, one.tag, one.bytes}, into)) {
+    case verdict::accepted:
+      receive(recv, one, into);
       return true;
     case verdict::too_long:
-      by_->drop(one, true);
-      end(w);
+      transport_->drop(one, true);
+      end(recv);
       return true;
     default:
-      end(w);
+      end(recv);
       return false;
   }
 }
 
 void message_queue::deliver(shm::unexpected_message& one) {
   try {
-    for (posted_recv* w = first_; w != nullptr;) {
-      posted_recv* const behind = w->behind;
-      if (w->now == posted_recv::state::waits && fits(w->what, one) && offer(*w, one)) return;
-      w = behind;
+    for (posted_recv* recv = first_; recv != nullptr;) {
+      posted_recv* const next = recv->next;
+      if (recv->current == posted_recv::state::waiting && matches(recv->what, one) && offer(*recv, one))
+        return;
+      recv = next;
     }
   } catch (...) {
-    keep(one);
+    add_unexpected(one);
     throw;
   }
-  keep(one);
+  add_unexpected(one);
 }
 
-void message_queue::take_in(const posted_recv* until) {
-  if (looked_after_ != 0) look_after();
+void message_queue::process_arrivals(const posted_recv* until) {
+  if (in_progress_ != 0) progress_receives();
   if (shared_) [[unlikely]]
     return fetch_posted(until);
   while (until == nullptr || !until->over()) {
-    shm::unexpected_message* const one = by_->next("receiving");
+    shm::unexpected_message* const one = transport_->next("receiving");
     if (one == nullptr) return;
-    one->number = ++came_;
+    one->number = ++arrived_;
     deliver(*one);
   }
 }
 
-posted_recv* message_queue::first_for(const detail::envelope& found) const noexcept {
-  for (posted_recv* w = first_; w != nullptr; w = w->behind)
-    if (w->now == posted_recv::state::waits && fits(w->what.source, w->what.tag, found.source, found.tag))
-      return w;
+posted_recv* message_queue::first_match(const detail::envelope& found) const noexcept {
+  for (posted_recv* recv = first_; recv != nullptr; recv = recv->next)
+    if (recv->current == posted_recv::state::waiting &&
+        matches(recv->what.source, recv->what.tag, found.source, found.tag))
+      return recv;
   return nullptr;
 }
 
-// Each receive is offered the first arrived message that it could take. If an earlier receive could
-// take it too, the message has arrived since that one was asked, and the earlier one is asked
-// again. So a message goes to the first receive that could take it, and a receive gets the first of
-// its messages.
+// Offers each receive the first arrived message that matches it. If an earlier receive matches too,
+// the message has arrived since that receive was examined, and the earlier one is examined again.
+// So a message goes to the first receive that matches it, and a receive gets the first of its
+// messages.
 void message_queue::fetch_posted(const posted_recv* until) {
-  for (posted_recv* w = first_; w != nullptr && (until == nullptr || !until->over());) {
+  for (posted_recv* recv = first_; recv != nullptr && (until == nullptr || !until->over());) {
     detail::envelope found;
-    if (w->now != posted_recv::state::waits ||
-        !by_->peek(w->what.source, w->what.tag, found, w->what.operation)) {
-      w = w->behind;
+    if (recv->current != posted_recv::state::waiting ||
+        !transport_->peek(recv->what.source, recv->what.tag, found, recv->what.operation)) {
+      recv = recv->next;
       continue;
     }
-    if (posted_recv* const earlier = first_for(found); earlier != w) {
-      w = earlier;
+    if (posted_recv* const earlier = first_match(found); earlier != recv) {
+      recv = earlier;
       continue;
     }
     void* into = nullptr;
-    const verdict answer = judge(*w, found, into);
-    if (answer == verdict::refused) {
-      end(*w);
-    } else if (shm::unexpected_message* const one = by_->fetch(found, w->what.operation)) {
-      one->number = ++came_;
-      if (answer == verdict::fits) {
-        receive(*w, *one, into);
+    const verdict decision = judge(*recv, found, into);
+    if (decision == verdict::refused) {
+      end(*recv);
+    } else if (shm::unexpected_message* const one = transport_->fetch(found, recv->what.operation)) {
+      one->number = ++arrived_;
+      if (decision == verdict::accepted) {
+        receive(*recv, *one, into);
       } else {
-        by_->drop(*one, true);
-        end(*w);
+        transport_->drop(*one, true);
+        end(*recv);
       }
     } else {
-      w->refusal = nullptr;  // a receive of another thread has it
+      recv->failure = nullptr;  // a receive of another thread has it
     }
-    w = first_;
+    recv = first_;
   }
-  give_to_engine();
+  post_to_engine();
 }
 
-void message_queue::begin(posted_recv& w) {
-  w.refusal = nullptr;
-  w.found = {};
-  link(w);
+void message_queue::begin(posted_recv& recv) {
+  recv.failure = nullptr;
+  recv.found = {};
+  link(recv);
   try {
-    if (w.what.send_args != nullptr) {
-      offer(w, *reinterpret_cast<shm::unexpected_message*>(w.what.send_args));
+    if (recv.what.matched != nullptr) {
+      offer(recv, *reinterpret_cast<shm::unexpected_message*>(recv.what.matched));
       return;
     }
-    if (shm::unexpected_message* const one = kept(w.what.source, w.what.tag)) {
-      take_out(*one);
+    if (shm::unexpected_message* const one = find_unexpected(recv.what.source, recv.what.tag)) {
+      remove_unexpected(*one);
       deliver(*one);  // to this one: it would not be unexpected if others matched it
     }
-    if (w.now == posted_recv::state::waits) take_in(&w);
+    if (recv.current == posted_recv::state::waiting) process_arrivals(&recv);
   } catch (...) {
-    give_up(w);
+    cancel(recv);
     throw;
   }
 }
 
-void message_queue::give_up(posted_recv& w) noexcept {
-  if (w.over()) return;
-  if (w.now == posted_recv::state::engines) by_->withdraw(w.moving);
-  end(w);
+void message_queue::cancel(posted_recv& recv) noexcept {
+  if (recv.over()) return;
+  if (recv.current == posted_recv::state::at_engine) transport_->cancel_irecv(recv.moving);
+  end(recv);
 }
 
 void message_queue::put_back(shm::unexpected_message& one) noexcept {
@@ -254,58 +256,60 @@ void message_queue::put_back(shm::unexpected_message& one) noexcept {
 // --- messages without receives
 
 bool message_queue::find(int source, int tag, detail::envelope& found, const char* operation) {
-  if (const shm::unexpected_message* const one = kept(source, tag)) {
+  if (const shm::unexpected_message* const one = find_unexpected(source, tag)) {
     found = {one->source, one->tag, one->bytes};
     return true;
   }
   if (!shared_) [[likely]]
     return false;
   detail::envelope what;
-  if (!by_->peek(source, tag, what, operation) || first_for(what) != nullptr) return false;
+  if (!transport_->peek(source, tag, what, operation) || first_match(what) != nullptr) return false;
   found = what;
   return true;
 }
 
-shm::unexpected_message* message_queue::take_out(const detail::envelope& found, const char* operation) {
-  shm::unexpected_message* one = kept(found.source, found.tag);
+shm::unexpected_message* message_queue::extract(const detail::envelope& found, const char* operation) {
+  shm::unexpected_message* one = find_unexpected(found.source, found.tag);
   if (one != nullptr) {
-    take_out(*one);
+    remove_unexpected(*one);
   } else if (shared_) {
-    one = by_->fetch(found, operation);
-    if (one != nullptr) one->number = ++came_;
+    one = transport_->fetch(found, operation);
+    if (one != nullptr) one->number = ++arrived_;
   }
   return one;
 }
 
 // --- with the engine
 
-void message_queue::look_after() {
-  for (posted_recv* w = first_; w != nullptr;) {
-    posted_recv* const behind = w->behind;
-    if (w->now == posted_recv::state::moves) {
-      if (by_->opened(w->moving, site_of(w->what))) end(*w);
-    } else if (w->now == posted_recv::state::engines && by_->came(w->moving, w->found, site_of(w->what))) {
-      if (w->found.bytes > w->what.most)
-        w->refusal = too_long(*w);
-      else if (w->found.bytes % w->what.element != 0)
-        w->refusal = broken_elements(*w);
-      end(*w);
+void message_queue::progress_receives() {
+  for (posted_recv* recv = first_; recv != nullptr;) {
+    posted_recv* const next = recv->next;
+    if (recv->current == posted_recv::state::transferring) {
+      if (transport_->contents_received(recv->moving, site_of(recv->what))) end(*recv);
+    } else if (recv->current == posted_recv::state::at_engine &&
+               transport_->irecv_done(recv->moving, recv->found, site_of(recv->what))) {
+      if (recv->found.bytes > recv->what.capacity)
+        recv->failure = too_long(*recv);
+      else if (recv->found.bytes % recv->what.element != 0)
+        recv->failure = broken_elements(*recv);
+      end(*recv);
     }
-    w = behind;
+    recv = next;
   }
 }
 
-// For a shared communicator. The engine matches its own receives before those that stay here. So a
-// receive that could take a message of an earlier one that stays must stay too.
-void message_queue::give_to_engine() {
-  for (posted_recv* w = first_; w != nullptr; w = w->behind) {
-    if (w->now != posted_recv::state::waits || w->what.room != nullptr || !w->lasts) continue;
-    bool free = true;
-    for (const posted_recv* earlier = first_; earlier != w && free; earlier = earlier->behind)
-      free = earlier->now != posted_recv::state::waits || !meet(earlier->what, w->what);
-    if (!free || !by_->take_over(w->what, w->moving)) continue;
-    w->now = posted_recv::state::engines;
-    ++looked_after_;
+// For a shared communicator. The engine matches its own receives before those that stay here. So if
+// an earlier receive stays, a receive that may match the same message must stay too.
+void message_queue::post_to_engine() {
+  for (posted_recv* recv = first_; recv != nullptr; recv = recv->next) {
+    if (recv->current != posted_recv::state::waiting || recv->what.allocate != nullptr || !recv->nonblocking)
+      continue;
+    bool may_post = true;
+    for (const posted_recv* earlier = first_; earlier != recv && may_post; earlier = earlier->next)
+      may_post = earlier->current != posted_recv::state::waiting || !overlap(earlier->what, recv->what);
+    if (!may_post || !transport_->try_irecv(recv->what, recv->moving)) continue;
+    recv->current = posted_recv::state::at_engine;
+    ++in_progress_;
   }
 }
 

@@ -38,7 +38,7 @@ class self_p2p_transport final : public p2p_transport {
     one->bytes = what.bytes;
     const auto* data = static_cast<const std::byte*>(what.data);
     const bool waits =
-        what.mode == send_modes::synchronous || (what.bytes > at_once && what.mode != send_modes::buffered);
+        what.mode == send_modes::synchronous || (what.bytes > max_eager && what.mode != send_modes::buffered);
     if (waits) {
       one->done = new (t.state) bool(false);
       one->contents = data;
@@ -46,7 +46,7 @@ class self_p2p_transport final : public p2p_transport {
       one->copy.assign(data, data + what.bytes);
       one->contents = one->copy.data();
     }
-    come_.push_back(std::move(one));
+    arrived_.push_back(std::move(one));
     return !waits;
   }
   bool sent(transfer& t, const shm::wait_site&) override { return *reinterpret_cast<bool*>(t.state); }
@@ -54,30 +54,30 @@ class self_p2p_transport final : public p2p_transport {
     while (!sent(t, site)) where_.ep().pause(site);
   }
   shm::unexpected_message* next(const char*) override {
-    if (come_.empty()) return nullptr;
-    shm::unexpected_message* const one = come_.front().release();
-    come_.pop_front();
+    if (arrived_.empty()) return nullptr;
+    shm::unexpected_message* const one = arrived_.front().release();
+    arrived_.pop_front();
     return one;
   }
   void wait_for_next(const shm::wait_site& site) override {
-    if (come_.empty()) where_.ep().pause(site);
+    if (arrived_.empty()) where_.ep().pause(site);
   }
-  bool open(shm::unexpected_message& one, void* into, transfer&, const char*) override {
+  bool receive_contents(shm::unexpected_message& one, void* into, transfer&, const char*) override {
     const auto& from = static_cast<self_message&>(one);
     if (from.bytes != 0) std::memcpy(into, from.contents, from.bytes);
     drop(one, true);
     return true;
   }
-  bool opened(transfer&, const shm::wait_site&) override { return true; }
+  bool contents_received(transfer&, const shm::wait_site&) override { return true; }
   void drop(shm::unexpected_message& one, bool received) noexcept override {
-    const std::unique_ptr<self_message> last(static_cast<self_message*>(&one));
-    if (received && last->done != nullptr) *last->done = true;
+    const std::unique_ptr<self_message> owned(static_cast<self_message*>(&one));
+    if (received && owned->done != nullptr) *owned->done = true;
   }
 
  private:
-  static constexpr std::size_t at_once = 4096;
+  static constexpr std::size_t max_eager = 4096;
   context& where_;
-  std::deque<std::unique_ptr<self_message>> come_;
+  std::deque<std::unique_ptr<self_message>> arrived_;
 };
 
 }  // namespace

@@ -24,13 +24,13 @@ struct block_order {
   std::vector<std::size_t> counts;  ///< by rank, elements
   std::vector<std::size_t> begins;  ///< by rank, elements before its block
   std::size_t total = 0;
-  bool plain;  ///< the order is the rank order
+  bool rank_order;  ///< the order is the rank order
 
   block_order(std::vector<int> positions, std::vector<std::size_t> all_counts)
       : ranks(std::move(positions)),
         counts(std::move(all_counts)),
         begins(counts.size()),
-        plain(std::is_sorted(ranks.begin(), ranks.end())) {
+        rank_order(std::is_sorted(ranks.begin(), ranks.end())) {
     for (const int r : ranks) {
       begins[static_cast<std::size_t>(r)] = total;
       total += counts[static_cast<std::size_t>(r)];
@@ -45,7 +45,7 @@ struct block_order {
 };
 
 /// Returns whether the displacements equal the positions of the blocks in this order.
-inline bool stand_so(const block_order& order, const std::vector<std::size_t>& displs) {
+inline bool displs_match(const block_order& order, const std::vector<std::size_t>& displs) {
   bool all = true;
   for (std::size_t r = 0; r < displs.size(); ++r)
     all = all && (order.counts[r] == 0 || displs[r] == order.begins[r]);
@@ -56,7 +56,7 @@ inline bool stand_so(const block_order& order, const std::vector<std::size_t>& d
 /// displs[r]. One copy covers adjacent blocks, or blocks of equal length at equal distances.
 inline void copy_blocks(planner& p, const block_order& order, area dense, area table,
                         const std::vector<std::size_t>& displs, bool to_table) {
-  const auto emit = [&](copying one) {
+  const auto emit = [&](copy_step one) {
     if (!to_table) {
       std::swap(one.from, one.to);
       std::swap(one.from_distance, one.to_distance);
@@ -67,20 +67,20 @@ inline void copy_blocks(planner& p, const block_order& order, area dense, area t
     else
       p.copy(one);
   };
-  copying open;
+  copy_step open;
   for (const int r : order.ranks) {
     const std::size_t n = order.count_of(r), at = displs[static_cast<std::size_t>(r)];
     if (n == 0) continue;
     const area from = dense + order.begin_of(r), to = table + at;
-    const std::size_t last = open.to.at + (open.blocks - 1) * open.to_distance;
+    const std::size_t last = open.to.offset + (open.blocks - 1) * open.to_distance;
     // adjacent to the block before
-    if (open.n != 0 && open.blocks == 1 && to.at == open.to.at + open.n) {
+    if (open.n != 0 && open.blocks == 1 && to.offset == open.to.offset + open.n) {
       open.n += n;
       continue;
     }
-    if (open.n == n && to.at > last && (open.blocks == 1 || to.at - last == open.to_distance)) {
+    if (open.n == n && to.offset > last && (open.blocks == 1 || to.offset - last == open.to_distance)) {
       open.from_distance = n;
-      open.to_distance = to.at - last;
+      open.to_distance = to.offset - last;
       ++open.blocks;
       continue;
     }

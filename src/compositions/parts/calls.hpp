@@ -25,15 +25,15 @@ inline subcall barrier() { return call_of(collective::barrier, {}, {}, 0); }
 inline subcall bcast(area data, std::size_t count, int root) {
   return call_of(collective::bcast, data, data, count, root);
 }
-/// `to` is significant only at the root. `takes` must be true at the root and false elsewhere.
-inline subcall reduce(area from, area to, bool takes, std::size_t count, int root) {
+/// `to` is significant only at the root. `receives` must be true at the root and false elsewhere.
+inline subcall reduce(area from, area to, bool receives, std::size_t count, int root) {
   subcall c = call_of(collective::reduce, from, to, count, root);
-  c.in_place = c.in_place && takes;
+  c.in_place = c.in_place && receives;
   return c;
 }
 
 /// Displacements of blocks without gaps: the sums of all preceding counts.
-inline std::vector<std::size_t> sums_before(const std::vector<std::size_t>& counts) {
+inline std::vector<std::size_t> dense_displs(const std::vector<std::size_t>& counts) {
   std::vector<std::size_t> sums;
   std::size_t sum = 0;
   for (const std::size_t n : counts) {
@@ -51,39 +51,40 @@ inline bool uneven(const std::vector<std::size_t>& counts) {
 /// Gathers blocks of these lengths one after another: by gather or allgather if they are equal,
 /// otherwise by the vector form. With `in_place` the own block is already in its final position: at
 /// the root of a gather, or on all ranks.
-inline subcall gather_blocks(bool everywhere, const std::vector<std::size_t>& counts, int place, area from,
+inline subcall gather_blocks(bool everywhere, const std::vector<std::size_t>& counts, int position, area from,
                              area to, bool in_place, int root = 0) {
   subcall c = call_of(everywhere ? collective::allgather : collective::gather, from, to,
-                      counts[static_cast<std::size_t>(place)], root);
+                      counts[static_cast<std::size_t>(position)], root);
   c.in_place = in_place;
   if (uneven(counts)) {
     c.what = everywhere ? collective::allgatherv : collective::gatherv;
     c.out_counts = counts;
-    c.out_displs = sums_before(counts);
+    c.out_displs = dense_displs(counts);
   }
   return c;
 }
 
 /// Scatters blocks of these lengths. With `in_place` the root's own block is not moved.
-inline subcall scatter_blocks(const std::vector<std::size_t>& counts, int place, area from, area to,
+inline subcall scatter_blocks(const std::vector<std::size_t>& counts, int position, area from, area to,
                               bool in_place, int root) {
-  subcall c = call_of(collective::scatter, from, to, counts[static_cast<std::size_t>(place)], root);
+  subcall c = call_of(collective::scatter, from, to, counts[static_cast<std::size_t>(position)], root);
   c.in_place = in_place;
   if (uneven(counts)) {
     c.what = collective::scatterv;
     c.in_counts = counts;
-    c.in_displs = sums_before(counts);
+    c.in_displs = dense_displs(counts);
   }
   return c;
 }
 
 /// Each member receives its block of the combined vector.
-inline subcall reduce_scatter_blocks(const std::vector<std::size_t>& counts, int place, area from, area to) {
-  subcall c = call_of(collective::reduce_scatter_block, from, to, counts[static_cast<std::size_t>(place)]);
+inline subcall reduce_scatter_blocks(const std::vector<std::size_t>& counts, int position, area from,
+                                     area to) {
+  subcall c = call_of(collective::reduce_scatter_block, from, to, counts[static_cast<std::size_t>(position)]);
   if (uneven(counts)) {
     c.what = collective::reduce_scatter;
     c.in_counts = c.out_counts = counts;
-    c.in_displs = c.out_displs = sums_before(counts);
+    c.in_displs = c.out_displs = dense_displs(counts);
   }
   return c;
 }

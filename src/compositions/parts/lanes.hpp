@@ -12,23 +12,25 @@
 namespace tutti::compositions::parts {
 
 struct lanes {
-  const hierarchy& layout;
-  std::size_t width, nodes;     ///< ranks of a node; number of nodes
-  std::size_t place, own_node;  ///< of this rank: its position in `node`, and in `lane`
+  const hierarchy& topology;
+  std::size_t width, nodes;          ///< ranks of a node; number of nodes
+  std::size_t position, local_node;  ///< of this rank: its position in `node`, and in `lane`
   subgroup node, lane;
 
   explicit lanes(planner& p)
-      : layout(p.layout()),
-        width(static_cast<std::size_t>(layout.ranks_per_node())),
-        nodes(static_cast<std::size_t>(layout.nodes())),
-        place(place_of(p.rank())),
-        own_node(node_of(p.rank())),
+      : topology(p.topology()),
+        width(static_cast<std::size_t>(topology.ranks_per_node())),
+        nodes(static_cast<std::size_t>(topology.nodes())),
+        position(position_of(p.rank())),
+        local_node(node_of(p.rank())),
         node(p.node()),
         lane(p.lane()) {}
 
-  std::size_t place_of(int rank) const { return static_cast<std::size_t>(layout.place_of(rank)); }
-  std::size_t node_of(int rank) const { return static_cast<std::size_t>(layout.node_of(rank)); }
-  int rank_at(std::size_t n, std::size_t at) const { return layout.members(static_cast<int>(n))[at]; }
+  std::size_t position_of(int rank) const {
+    return static_cast<std::size_t>(topology.position_in_node(rank));
+  }
+  std::size_t node_of(int rank) const { return static_cast<std::size_t>(topology.node_of(rank)); }
+  int rank_at(std::size_t n, std::size_t at) const { return topology.members(static_cast<int>(n))[at]; }
 
   std::vector<int> lane_by_lane() const {
     std::vector<int> ranks;

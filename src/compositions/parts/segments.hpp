@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Cuts a vector into segments of `segment` bytes. The segments are longer if the composite plan
-// would have more than `most` calls.
+// would have more than `max_calls` calls.
 #pragma once
 
 #include <algorithm>
@@ -12,20 +12,20 @@ namespace tutti::compositions::parts {
 
 class segments {
  public:
-  static constexpr std::size_t most = 1024;
+  static constexpr std::size_t max_calls = 1024;
 
   /// `calls` is the number of inner calls for each segment.
-  explicit segments(const planner& p, std::size_t calls = 1) : count_(p.count()) {
-    const std::size_t number = std::max<std::size_t>(1, most / calls);
-    each_ = std::max(p.elements_of(p.of(algorithm_parameter::segment)), (count_ + number - 1) / number);
-    number_ = std::max<std::size_t>(1, (count_ + each_ - 1) / each_);
+  explicit segments(const planner& p, std::size_t calls = 1) : elements_(p.count()) {
+    const std::size_t n = std::max<std::size_t>(1, max_calls / calls);
+    length_ = std::max(p.elements_of(p.of(algorithm_parameter::segment)), (elements_ + n - 1) / n);
+    count_ = std::max<std::size_t>(1, (elements_ + length_ - 1) / length_);
   }
-  std::size_t number() const noexcept { return number_; }  ///< at least 1
-  std::size_t begin(std::size_t i) const noexcept { return i * each_; }
-  std::size_t length(std::size_t i) const noexcept { return std::min(each_, count_ - begin(i)); }
+  std::size_t count() const noexcept { return count_; }  ///< at least 1
+  std::size_t begin(std::size_t i) const noexcept { return i * length_; }
+  std::size_t length(std::size_t i) const noexcept { return std::min(length_, elements_ - begin(i)); }
 
  private:
-  std::size_t count_, each_ = 1, number_ = 1;
+  std::size_t elements_, length_ = 1, count_ = 1;
 };
 
 }  // namespace tutti::compositions::parts

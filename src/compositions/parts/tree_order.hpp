@@ -15,11 +15,12 @@
 
 namespace tutti::compositions::parts {
 
-inline std::vector<int> node_by_node(const hierarchy& layout) {
-  std::vector<int> ranks = in_order(layout.ranks());
+inline std::vector<int> node_by_node(const hierarchy& topology) {
+  std::vector<int> ranks = in_order(topology.ranks());
   std::stable_sort(ranks.begin(), ranks.end(), [&](int a, int b) {
-    for (int l = layout.levels() - 1; l >= 0; --l)
-      if (layout.node_of(a, l) != layout.node_of(b, l)) return layout.node_of(a, l) < layout.node_of(b, l);
+    for (int l = topology.levels() - 1; l >= 0; --l)
+      if (topology.node_of(a, l) != topology.node_of(b, l))
+        return topology.node_of(a, l) < topology.node_of(b, l);
     return a < b;
   });
   return ranks;
@@ -27,39 +28,39 @@ inline std::vector<int> node_by_node(const hierarchy& layout) {
 
 /// A block_order with the ranges of blocks of a node or of ranks that are adjacent in this order.
 struct tree_order : block_order {
-  tree_order(const hierarchy& layout, std::vector<std::size_t> all_counts)
-      : block_order(node_by_node(layout), std::move(all_counts)) {}
+  tree_order(const hierarchy& topology, std::vector<std::size_t> all_counts)
+      : block_order(node_by_node(topology), std::move(all_counts)) {}
   using block_order::begin_of;
   using block_order::count_of;
 
-  std::size_t begin_of(std::span<const int> some) const {
-    std::size_t least = total;
-    for (const int r : some) least = std::min(least, begin_of(r));
-    return least;
+  std::size_t begin_of(std::span<const int> members) const {
+    std::size_t begin = total;
+    for (const int r : members) begin = std::min(begin, begin_of(r));
+    return begin;
   }
-  std::size_t count_of(std::span<const int> some) const {
+  std::size_t count_of(std::span<const int> members) const {
     std::size_t sum = 0;
-    for (const int r : some) sum += count_of(r);
+    for (const int r : members) sum += count_of(r);
     return sum;
   }
 
   /// The number of elements that each member of the group of level l represents: its own block if l
   /// is 0, otherwise the blocks of its node.
-  std::vector<std::size_t> shares(const hierarchy& layout, const std::vector<int>& members,
+  std::vector<std::size_t> shares(const hierarchy& topology, const std::vector<int>& members,
                                   std::size_t l) const {
     std::vector<std::size_t> all;
     for (const int r : members) {
       const int level = static_cast<int>(l) - 1;
-      all.push_back(l == 0 ? count_of(r) : count_of(layout.members(layout.node_of(r, level), level)));
+      all.push_back(l == 0 ? count_of(r) : count_of(topology.members(topology.node_of(r, level), level)));
     }
     return all;
   }
   /// The position of the blocks that a rank represents in the group of level l. Beyond the last
   /// group a rank represents all blocks.
-  std::size_t begin_of_share(const hierarchy& layout, int rank, std::size_t l) const {
+  std::size_t begin_of_share(const hierarchy& topology, int rank, std::size_t l) const {
     const int level = static_cast<int>(l) - 1;
-    if (level == layout.levels()) return 0;
-    return l == 0 ? begin_of(rank) : begin_of(layout.members(layout.node_of(rank, level), level));
+    if (level == topology.levels()) return 0;
+    return l == 0 ? begin_of(rank) : begin_of(topology.members(topology.node_of(rank, level), level));
   }
 };
 

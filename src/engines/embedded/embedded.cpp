@@ -24,12 +24,12 @@ void embedded_endpoint::abandon(std::exception_ptr what) noexcept {
   } catch (...) {
     job_.fail(rank_, what, failure_of(rank_).text, true);
   }
-  job_.leave_normally();
+  job_.wait_for_readers();
 }
 
 embedded_context::embedded_context(endpoint& ep, const group& members, std::uint64_t id,
                                    const group_name& name)
-    : context(ep, members, id), name_(name) {}
+    : context(ep, members, id), group_name_(name) {}
 
 // Messages to this rank may arrive before its first receive. So its queue lives as long as the
 // communicator.
@@ -37,7 +37,7 @@ embedded_context::~embedded_context() {
   shm::node& all = *ep().node();
   all.close_p2p_queue(id(), ep().rank());
   if (direct_collectives_) all.leave_direct_collectives(id(), members(), std::move(direct_collectives_));
-  if (id() >= shm::node::first_group) all.leave_group(name_, members().size());
+  if (id() >= shm::node::first_group) all.leave_group(group_name_, members().size());
 }
 
 std::unique_ptr<p2p_transport> embedded_context::open_p2p() {
@@ -63,8 +63,7 @@ inline shm::direct_collectives& embedded_context::direct_collectives() {
 }
 
 void embedded_context::native(const call& c, const shm::wait_site& site) {
-  shm::direct_collectives::participation::make(direct_collectives(), members().rank(), next_++, c, ep(),
-                                               site);
+  shm::direct_collectives::participation::run(direct_collectives(), members().rank(), next_++, c, ep(), site);
 }
 
 std::optional<shm::line_exchange> embedded_context::lines() {
@@ -73,28 +72,28 @@ std::optional<shm::line_exchange> embedded_context::lines() {
 }
 
 void embedded_context::native_begin(const call& c, native_state& s) {
-  static_assert(sizeof(under_way) <= sizeof(native_state));
-  auto* one = new (&s) under_way{{}, &c, next_++, false};
+  static_assert(sizeof(native_in_progress) <= sizeof(native_state));
+  auto* one = new (&s) native_in_progress{{}, &c, next_++, false};
   direct_collectives();
-  unfinished_.push_back(one->number);
+  outstanding_.push_back(one->number);
 }
 
 // Call n may begin when this rank has finished call n - direct_collectives::outstanding (see
 // direct_collectives.hpp).
 bool embedded_context::may_begin(std::uint32_t number) const noexcept {
-  return unfinished_.empty() || static_cast<std::int32_t>(number - unfinished_.front()) <
-                                    static_cast<std::int32_t>(shm::direct_collectives::outstanding);
+  return outstanding_.empty() || static_cast<std::int32_t>(number - outstanding_.front()) <
+                                     static_cast<std::int32_t>(shm::direct_collectives::outstanding);
 }
 
-bool embedded_context::native_go_on(native_state& s, bool blocking, const shm::wait_site& site) {
-  auto& one = *reinterpret_cast<under_way*>(&s);
-  if (!one.begun) {
+bool embedded_context::native_progress(native_state& s, bool blocking, const shm::wait_site& site) {
+  auto& one = *reinterpret_cast<native_in_progress*>(&s);
+  if (!one.started) {
     if (!may_begin(one.number)) return false;
     one.participation.begin(*direct_collectives_, members().rank(), one.number, *one.what);
-    one.begun = true;
+    one.started = true;
   }
-  if (!one.participation.go_on(ep(), blocking, site)) return false;
-  unfinished_.erase(std::find(unfinished_.begin(), unfinished_.end(), one.number));
+  if (!one.participation.advance(ep(), blocking, site)) return false;
+  outstanding_.erase(std::find(outstanding_.begin(), outstanding_.end(), one.number));
   return true;
 }
 

@@ -20,20 +20,22 @@ class embedded_endpoint : public endpoint {
 
   int rank() const noexcept override { return rank_; }
   int size() const noexcept override { return node_.size(); }
-  const hierarchy& layout() const noexcept override { return job_.layout(); }
+  const hierarchy& topology() const noexcept override { return job_.topology(); }
   std::span<const engine_condition> conditions() const noexcept override { return job_.conditions(); }
   shm::node* node() noexcept override { return &node_; }
   std::unique_ptr<context> open(const group& members, std::uint64_t id, context* parent) override;
   std::unique_ptr<context> open_locally(const group& members, const group_name& name) override;
   void abandon(std::exception_ptr what) noexcept override;
+  void send_rejection(int to, const rejection& what) override { job_.send_rejection(to, what); }
+  void receive_rejections(rejection_inbox* into) noexcept override { job_.receive_rejections(rank_, into); }
   void begin_reading(const shm::wait_site& site) override {
     if (!job_.begin_reading(rank_)) [[unlikely]]
-      job_.throw_failure(rank_, serves_others(), site);
+      job_.throw_failure(rank_, serves_peers(), site);
   }
   void end_reading() noexcept override { job_.end_reading(rank_); }
-  void read_place(const std::source_location* place) noexcept override {
-    endpoint::read_place(place);
-    job_.record(rank_).place.store(place, std::memory_order_release);
+  void set_call_site(const std::source_location* site) noexcept override {
+    endpoint::set_call_site(site);
+    job_.record(rank_).call_site.store(site, std::memory_order_release);
   }
 
  protected:
@@ -41,45 +43,46 @@ class embedded_endpoint : public endpoint {
   shm::node& node_;
   int rank_;
 
-  /// Reports to the deadlock monitor that this rank waits. `site` must stay valid until unnote().
-  void note(rank_record::state state, const std::atomic<std::uint32_t>* word, std::uint32_t value,
-            const shm::wait_site& site) noexcept {
+  /// Reports to the deadlock monitor that this rank waits. `site` must stay valid until
+  /// report_wait_end().
+  void report_wait(rank_record::state state, const std::atomic<std::uint32_t>* word, std::uint32_t value,
+                   const shm::wait_site& site) noexcept {
     rank_record& r = job_.record(rank_);
     r.site.store(&site, std::memory_order_relaxed);
     r.word.store(word, std::memory_order_relaxed);
     r.value.store(value, std::memory_order_relaxed);
     r.now.store(state, std::memory_order_release);
-    noted_ = state;
+    reported_ = state;
   }
   // Reports that the wait has ended. Blocks while the monitor holds this rank.
-  void unnote() noexcept {
-    if (noted_ == rank_record::running) return;
+  void report_wait_end() noexcept {
+    if (reported_ == rank_record::running) return;
     rank_record& r = job_.record(rank_);
     r.version.store(r.version.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     r.now.store(rank_record::running, std::memory_order_release);
     std::atomic_signal_fence(std::memory_order_seq_cst);
     while (r.held.load(std::memory_order_acquire) != 0) {
     }
-    noted_ = rank_record::running;
+    reported_ = rank_record::running;
   }
   /// Reports one more poll of everything without success. The first one begins the wait for the
   /// monitor.
-  void note_pause(const shm::wait_site& site) noexcept {
-    if (noted_ != rank_record::pausing) {
+  void report_poll(const shm::wait_site& site) noexcept {
+    if (reported_ != rank_record::pausing) {
       pause_site_ = site;
-      note(rank_record::pausing, nullptr, 0, pause_site_);
+      report_wait(rank_record::pausing, nullptr, 0, pause_site_);
     }
-    std::atomic<std::uint64_t>& sweeps = job_.record(rank_).sweeps;
-    sweeps.store(sweeps.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    std::atomic<std::uint64_t>& failed_polls = job_.record(rank_).failed_polls;
+    failed_polls.store(failed_polls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   /// Ends the note when the wait ends, also by an exception.
-  struct noted {
-    embedded_endpoint& who;
-    ~noted() { who.unnote(); }
+  struct wait_report {
+    embedded_endpoint& ep;
+    ~wait_report() { ep.report_wait_end(); }
   };
 
  private:
-  rank_record::state noted_ = rank_record::running;
+  rank_record::state reported_ = rank_record::running;
   shm::wait_site pause_site_;
 };
 
@@ -97,23 +100,23 @@ class embedded_context final : public context {
   native_offer offers(const agreed_signature& s) const noexcept override;
   void native(const call& c, const shm::wait_site& site) override;
   void native_begin(const call& c, native_state& s) override;
-  bool native_go_on(native_state& s, bool blocking, const shm::wait_site& site) override;
+  bool native_progress(native_state& s, bool blocking, const shm::wait_site& site) override;
   std::optional<shm::line_exchange> lines() override;
 
  private:
-  struct under_way {
+  struct native_in_progress {
     shm::direct_collectives::participation participation;
     const call* what;
     std::uint32_t number;
-    bool begun;
+    bool started;
   };
   shm::direct_collectives& direct_collectives();
   bool may_begin(std::uint32_t number) const noexcept;
 
-  group_name name_;  // of a context that was opened locally
+  group_name group_name_;  // of a context that was opened locally
   std::shared_ptr<shm::direct_collectives> direct_collectives_;
   std::uint32_t next_ = 0;
-  std::vector<std::uint32_t> unfinished_;  // sequence numbers, ascending
+  std::vector<std::uint32_t> outstanding_;  // sequence numbers, ascending
 };
 
 }  // namespace tutti

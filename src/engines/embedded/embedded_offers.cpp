@@ -6,10 +6,10 @@
 namespace tutti {
 
 native_offer embedded_offers(const agreed_signature& s, std::span<const std::string>) noexcept {
-  const bool known = shm::slices_know(s.what) || s.what == collective::barrier,
+  const bool implemented = shm::slices_implement(s.what) || s.what == collective::barrier,
              // In place, results would overwrite operands that other ranks still read.
-             overlaps = s.what == collective::reduce_scatter_block && s.in_place;
-  return known && !overlaps ? native_offer::any : native_offer::none;
+      overlaps = s.what == collective::reduce_scatter_block && s.in_place;
+  return implemented && !overlaps ? native_offer::any : native_offer::none;
 }
 
 }  // namespace tutti

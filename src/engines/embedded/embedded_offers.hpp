@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the engines with shared memory have in common and what is known without a job.
+// What the engines with shared memory have in common and what needs no running job.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ native_offer embedded_offers(const agreed_signature& s, std::span<const std::str
 
 /// Limits and default of the stacks of their ranks, in bytes.
 inline constexpr std::size_t min_stack = 32 << 10, max_stack = std::size_t{1} << 30,
-                             usual_stack_of_fiber = 1 << 20;
+                             default_fiber_stack = 1 << 20;
 inline constexpr variable stack_variable = {"TUTTI_STACK", "32K to 1G",
                                             "1M; for threads the limit of the system (ulimit -s)",
                                             "size in bytes of the stack of a rank that is a fiber or a "

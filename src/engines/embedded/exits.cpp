@@ -15,7 +15,7 @@
 namespace tutti {
 namespace {
 
-std::atomic<int>& of_process() {
+std::atomic<int>& ranks_of_process() {
   static std::atomic<int> ranks{0};
   return ranks;
 }
@@ -30,7 +30,7 @@ std::atomic<pid_t>& process_of_ranks() {
 // Called by exit() on the calling thread. The last running rank may end the process in this way.
 void at_exit(int status, void*) {
   if (process_of_ranks().load(std::memory_order_relaxed) != getpid()) return;
-  const int running = of_process().load(std::memory_order_relaxed);
+  const int running = ranks_of_process().load(std::memory_order_relaxed);
   const int rank = shm::rank_of_thread();
   if (running == 0 || (running == 1 && rank >= 0)) return;
   std::fflush(stdout);
@@ -47,10 +47,10 @@ void at_exit(int status, void*) {
 void at_quick_exit() { at_exit(0, nullptr); }
 
 // The handler stays registered until the process ends. So the library must not be unloaded.
-void watch_exits() {
-  Dl_info own{};
-  if (dladdr(reinterpret_cast<const void*>(&at_exit), &own) != 0 && own.dli_fname != nullptr)
-    dlopen(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+void register_exit_handlers() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&at_exit), &info) != 0 && info.dli_fname != nullptr)
+    dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
   on_exit(at_exit, nullptr);
   std::at_quick_exit(at_quick_exit);
 }
@@ -58,20 +58,20 @@ void watch_exits() {
 }  // namespace
 
 // A single rank leaves no other rank behind.
-ranks_under_way::ranks_under_way(int ranks) : left_(ranks > 1 ? ranks : 0) {
+running_ranks::running_ranks(int ranks) : running_(ranks > 1 ? ranks : 0) {
   if (ranks <= 1) return;
   static std::once_flag once;
-  std::call_once(once, watch_exits);
-  if (process_of_ranks().exchange(getpid(), std::memory_order_relaxed) != getpid()) of_process() = 0;
-  of_process().fetch_add(ranks, std::memory_order_relaxed);
+  std::call_once(once, register_exit_handlers);
+  if (process_of_ranks().exchange(getpid(), std::memory_order_relaxed) != getpid()) ranks_of_process() = 0;
+  ranks_of_process().fetch_add(ranks, std::memory_order_relaxed);
 }
 
-ranks_under_way::~ranks_under_way() { of_process().fetch_sub(left_, std::memory_order_relaxed); }
+running_ranks::~running_ranks() { ranks_of_process().fetch_sub(running_, std::memory_order_relaxed); }
 
-void ranks_under_way::one_has_ended() noexcept {
-  if (left_.load(std::memory_order_relaxed) == 0) return;
-  left_.fetch_sub(1, std::memory_order_relaxed);
-  of_process().fetch_sub(1, std::memory_order_relaxed);
+void running_ranks::rank_ended() noexcept {
+  if (running_.load(std::memory_order_relaxed) == 0) return;
+  running_.fetch_sub(1, std::memory_order_relaxed);
+  ranks_of_process().fetch_sub(1, std::memory_order_relaxed);
 }
 
 }  // namespace tutti

@@ -9,18 +9,18 @@
 namespace tutti {
 
 /// Counts the ranks of a job that have not ended.
-class ranks_under_way {
+class running_ranks {
  public:
-  explicit ranks_under_way(int ranks);
-  ~ranks_under_way();
-  ranks_under_way(const ranks_under_way&) = delete;
-  ranks_under_way& operator=(const ranks_under_way&) = delete;
+  explicit running_ranks(int ranks);
+  ~running_ranks();
+  running_ranks(const running_ranks&) = delete;
+  running_ranks& operator=(const running_ranks&) = delete;
 
   /// Called once for each rank that has run.
-  void one_has_ended() noexcept;
+  void rank_ended() noexcept;
 
  private:
-  std::atomic<int> left_;
+  std::atomic<int> running_;
 };
 
 }  // namespace tutti

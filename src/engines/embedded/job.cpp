@@ -6,45 +6,46 @@
 
 #include "base/report_text.hpp"
 #include "engines/embedded/sleep.hpp"
-#include "engines/node_layout.hpp"
+#include "engines/node_topology.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti {
 
 job::job(int ranks)
     : ranks_(ranks),
-      under_way_(ranks),
-      layout_(layout_of_process(ranks)),
-      records_(new rank_record[static_cast<std::size_t>(ranks)]) {
+      running_ranks_(ranks),
+      topology_(topology_of_process(ranks)),
+      records_(new rank_record[static_cast<std::size_t>(ranks)]),
+      inboxes_(static_cast<std::size_t>(ranks)) {
   std::copy(std::begin(embedded_conditions), std::end(embedded_conditions), conditions_.begin());
   state(conditions_, "oversubscribed", ranks > usable_cores());
 }
 
 job::~job() { stop_deadlock_monitor(); }
 
-void job::fail(int rank, std::exception_ptr what, const std::string& text, bool for_the_time_being) {
+void job::fail(int rank, std::exception_ptr what, const std::string& text, bool provisional) {
   {
     const std::lock_guard guard(lock_);
-    const bool consequence = record(rank).taken_out.load(std::memory_order_relaxed) || is_of_a_peer(what);
-    const bool final_text = for_the_time_being_ && outcome_.failed_rank == rank && !for_the_time_being;
+    const bool consequence = record(rank).wait_aborted.load(std::memory_order_relaxed) || is_peer_error(what);
+    const bool final_text = provisional_ && outcome_.failed_rank == rank && !provisional;
     const bool better = final_text || (consequence_ && !consequence);
     if (failed_.load(std::memory_order_relaxed) && !better) return;
     outcome_ = {rank, text, std::move(what)};
-    for_the_time_being_ = for_the_time_being;
+    provisional_ = provisional;
     consequence_ = consequence;
     failed_.store(true, std::memory_order_seq_cst);
   }
   if (wake_all_) wake_all_();
 }
 
-void job::leave_normally() noexcept {
+void job::wait_for_readers() noexcept {
   for (int r = 0; r < ranks_; ++r)
     while (record(r).reading.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
 }
 
 void job::throw_failure(int rank, bool has_own_error, const shm::wait_site& site) {
-  leave_normally();
-  if (!has_own_error) record(rank).taken_out.store(true, std::memory_order_relaxed);
+  wait_for_readers();
+  if (!has_own_error) record(rank).wait_aborted.store(true, std::memory_order_relaxed);
   const std::lock_guard guard(lock_);
   if (deadlock_.load(std::memory_order_relaxed))
     throw deadlock_error(site.operation, rank, "", outcome_.text, "");
@@ -52,6 +53,25 @@ void job::throw_failure(int rank, bool has_own_error, const shm::wait_site& site
                    "rank " + std::to_string(outcome_.failed_rank) + " failed (" +
                        std::string(without_prefix(outcome_.text)) + ")",
                    "this rank's wait was ended");
+}
+
+void job::receive_rejections(int rank, rejection_inbox* into) {
+  const std::lock_guard guard(rejections_lock_);
+  inbox_slot& slot = inboxes_[static_cast<std::size_t>(rank)];
+  slot.into = into;
+  slot.closed = into == nullptr;
+  if (into != nullptr)
+    for (const rejection& one : slot.early) into->deliver(one);
+  slot.early.clear();
+}
+
+void job::send_rejection(int to, const rejection& what) {
+  const std::lock_guard guard(rejections_lock_);
+  inbox_slot& slot = inboxes_[static_cast<std::size_t>(to)];
+  if (slot.into != nullptr)
+    slot.into->deliver(what);
+  else if (!slot.closed)
+    slot.early.push_back(what);
 }
 
 outcome job::result() {
@@ -70,9 +90,10 @@ void job::declare_deadlock() {
     } else {
       // All ranks wait for ever, so their pointers stay valid.
       const shm::wait_site* site = one.site.load(std::memory_order_acquire);
-      const std::source_location* place = one.place.load(std::memory_order_acquire);
-      text += site == nullptr ? "waits"
-                              : shm::describe(*site, place != nullptr ? *place : std::source_location());
+      const std::source_location* call_site = one.call_site.load(std::memory_order_acquire);
+      text += site == nullptr
+                  ? "waits"
+                  : shm::describe(*site, call_site != nullptr ? *call_site : std::source_location());
     }
     text += '\n';
   }
@@ -98,10 +119,10 @@ bool job::hold(rank_record& r, std::uint32_t version) noexcept {
   return false;
 }
 
-// A rank is stuck if it has finished, waits for a word that has not come, or has polled everything
-// in vain since the first look. If nothing changes between two looks, all ranks were stuck at one
-// moment. Then no rank is left that could free them.
-bool job::stuck(std::vector<std::uint32_t>& versions, std::vector<std::uint64_t>& sweeps, bool second) {
+// A rank is stuck if it has finished, waits for a word that has not been set, or has polled
+// everything in vain since the first test. If nothing changes between two tests, all ranks were
+// stuck at one moment. Then no rank is left that could free them.
+bool job::stuck(std::vector<std::uint32_t>& versions, std::vector<std::uint64_t>& failed_polls, bool second) {
   bool anyone = false;
   for (int r = 0; r < ranks_; ++r) {
     rank_record& one = record(r);
@@ -114,16 +135,16 @@ bool job::stuck(std::vector<std::uint32_t>& versions, std::vector<std::uint64_t>
       if (second) {
         if (!hold(one, version)) return false;
         const auto* word = one.word.load(std::memory_order_acquire);
-        const bool come =
+        const bool arrived =
             shm::reached(word->load(std::memory_order_acquire), one.value.load(std::memory_order_relaxed));
         one.held.store(0, std::memory_order_release);
-        if (come) return false;
+        if (arrived) return false;
       }
     }
     if (now == rank_record::pausing) {
-      const std::uint64_t looks = one.sweeps.load(std::memory_order_relaxed);
-      if (second && looks < sweeps[i] + 3) return false;
-      sweeps[i] = looks;
+      const std::uint64_t polls = one.failed_polls.load(std::memory_order_relaxed);
+      if (second && polls < failed_polls[i] + 3) return false;
+      failed_polls[i] = polls;
       anyone = true;
     }
     if (one.version.load(std::memory_order_acquire) != version) return false;
@@ -133,16 +154,16 @@ bool job::stuck(std::vector<std::uint32_t>& versions, std::vector<std::uint64_t>
   return anyone;
 }
 
-void job::watch(std::vector<std::uint32_t> versions, std::vector<std::uint64_t> sweeps) {
+void job::watch(std::vector<std::uint32_t> versions, std::vector<std::uint64_t> failed_polls) {
   std::unique_lock guard(lock_);
-  bool suspicious = false;
+  bool maybe_stuck = false;
   while (!stopping_) {
     stop_.wait_for(guard, std::chrono::milliseconds(200));
     if (stopping_ || failed_.load(std::memory_order_relaxed)) continue;
     guard.unlock();
-    const bool now = stuck(versions, sweeps, suspicious);
-    if (now && suspicious) declare_deadlock();
-    suspicious = now;
+    const bool now = stuck(versions, failed_polls, maybe_stuck);
+    if (now && maybe_stuck) declare_deadlock();
+    maybe_stuck = now;
     guard.lock();
   }
 }
@@ -151,8 +172,8 @@ void job::start_deadlock_monitor() {
   // Allocated here, because the monitor may start at any time and tests count allocations of the
   // ranks (unit/allocations).
   std::vector<std::uint32_t> versions(static_cast<std::size_t>(ranks_));
-  std::vector<std::uint64_t> sweeps(static_cast<std::size_t>(ranks_));
-  deadlock_monitor_ = std::thread([this, v = std::move(versions), s = std::move(sweeps)]() mutable {
+  std::vector<std::uint64_t> failed_polls(static_cast<std::size_t>(ranks_));
+  deadlock_monitor_ = std::thread([this, v = std::move(versions), s = std::move(failed_polls)]() mutable {
     watch(std::move(v), std::move(s));
   });
 }

@@ -31,14 +31,14 @@ struct alignas(64) rank_record {
   std::atomic<std::uint32_t> version{0};  // changes whenever a wait ends
   std::atomic<const std::atomic<std::uint32_t>*> word{nullptr};
   std::atomic<std::uint32_t> value{0};
-  std::atomic<std::uint64_t> sweeps{0};  // of a pausing rank: polls of everything without success
+  std::atomic<std::uint64_t> failed_polls{0};  // of a pausing rank: polls of everything without success
   // The monitor may dereference `word` and `site` only while it holds the rank in its wait: see
   // job::hold().
   std::atomic<const shm::wait_site*> site{nullptr};
-  std::atomic<const std::source_location*> place{nullptr};  // of the current call
+  std::atomic<const std::source_location*> call_site{nullptr};  // of the current call
   std::atomic<std::uint32_t> held{0};
   std::atomic<std::uint32_t> reading{0};  // reads another rank's memory
-  std::atomic<bool> taken_out{false};     // its wait was aborted, because the job had failed
+  std::atomic<bool> wait_aborted{false};  // its wait was aborted, because the job had failed
 };
 
 class job {
@@ -49,7 +49,7 @@ class job {
 
   int size() const noexcept { return ranks_; }
   /// One object for all ranks, made before they start.
-  const hierarchy& layout() const noexcept { return layout_; }
+  const hierarchy& topology() const noexcept { return topology_; }
   std::span<const engine_condition> conditions() const noexcept { return conditions_; }
   rank_record& record(int rank) noexcept { return records_[static_cast<std::size_t>(rank)]; }
 
@@ -69,23 +69,26 @@ class job {
   }
   /// For a job that has failed. Returns when no rank reads another's memory any more. No rank
   /// begins to read again.
-  void leave_normally() noexcept;
+  void wait_for_readers() noexcept;
   /// Records a failure. The first call wins, with two exceptions. A rank may replace its own
-  /// provisional report when it ends (`for_the_time_being`). A cause replaces a consequence. A
+  /// provisional report when it ends (`provisional`). A cause replaces a consequence. A
   /// consequence is a peer_error, or any exception of a rank whose wait was aborted.
-  void fail(int rank, std::exception_ptr what, const std::string& text, bool for_the_time_being = false);
+  void fail(int rank, std::exception_ptr what, const std::string& text, bool provisional = false);
   /// Throws the error of a rank whose wait is aborted. `has_own_error`: the next exception of this
   /// rank is no consequence.
   [[noreturn]] void throw_failure(int rank, bool has_own_error, const shm::wait_site& site);
   /// The engine's function that makes every sleeper test failed().
   void on_failure(std::function<void()> wake_all) { wake_all_ = std::move(wake_all); }
   outcome result();
+  /// Where the rejections of a rank arrive; null: nowhere any more.
+  void receive_rejections(int rank, rejection_inbox* into);
+  void send_rejection(int to, const rejection& what);
   /// Called when a rank that has run has ended.
   void ended(int rank) noexcept {
     rank_record& r = record(rank);
     r.version.fetch_add(1, std::memory_order_release);
     r.now.store(rank_record::finished, std::memory_order_release);
-    under_way_.one_has_ended();
+    running_ranks_.rank_ended();
   }
 
   /// Writes the report that all ranks wait for one another, and fails the job. The deadlock monitor
@@ -96,19 +99,26 @@ class job {
 
  private:
   bool hold(rank_record& r, std::uint32_t version) noexcept;
-  bool stuck(std::vector<std::uint32_t>& versions, std::vector<std::uint64_t>& sweeps, bool second);
-  void watch(std::vector<std::uint32_t> versions, std::vector<std::uint64_t> sweeps);
+  bool stuck(std::vector<std::uint32_t>& versions, std::vector<std::uint64_t>& failed_polls, bool second);
+  void watch(std::vector<std::uint32_t> versions, std::vector<std::uint64_t> failed_polls);
 
   int ranks_;
-  ranks_under_way under_way_;
-  overflow_reports overflows_;
-  hierarchy layout_;
+  running_ranks running_ranks_;
+  overflow_handler overflow_handler_;
+  hierarchy topology_;
   std::array<engine_condition, std::size(embedded_conditions)> conditions_;
   std::unique_ptr<rank_record[]> records_;
   std::atomic<bool> failed_{false}, deadlock_{false};
+  std::mutex rejections_lock_;
+  struct inbox_slot {
+    rejection_inbox* into = nullptr;
+    bool closed = false;
+    std::vector<rejection> early;  // arrived before the rank has started
+  };
+  std::vector<inbox_slot> inboxes_;  // of the ranks
   std::mutex lock_;
   outcome outcome_;
-  bool for_the_time_being_ = false, consequence_ = false;  // of outcome_
+  bool provisional_ = false, consequence_ = false;  // of outcome_
   std::function<void()> wake_all_;
   std::thread deadlock_monitor_;
   std::condition_variable stop_;

@@ -13,8 +13,8 @@
 
 namespace tutti {
 
-patience patience_for(int threads) noexcept {
-  return threads <= usable_cores() ? patience{4000, 50} : patience{20, 200};
+wait_policy wait_policy_for(int threads) noexcept {
+  return threads <= usable_cores() ? wait_policy{4000, 50} : wait_policy{20, 200};
 }
 
 int usable_cores() noexcept {
@@ -30,9 +30,9 @@ void pin_to_core(int index) noexcept {
   CPU_ZERO(&all);
   if (sched_getaffinity(0, sizeof all, &all) != 0) return;
   const int n = CPU_COUNT(&all);
-  int wanted = n > 0 ? index % n : 0;
+  int remaining = n > 0 ? index % n : 0;
   for (int c = 0; c < CPU_SETSIZE; ++c) {
-    if (!CPU_ISSET(c, &all) || wanted-- != 0) continue;
+    if (!CPU_ISSET(c, &all) || remaining-- != 0) continue;
     CPU_ZERO(&one);
     CPU_SET(c, &one);
     sched_setaffinity(0, sizeof one, &one);
@@ -40,7 +40,9 @@ void pin_to_core(int index) noexcept {
   }
 }
 
-bool pins(std::optional<bool> wish, int threads) noexcept { return wish.value_or(threads == usable_cores()); }
+bool should_pin(std::optional<bool> requested, int threads) noexcept {
+  return requested.value_or(threads == usable_cores());
+}
 
 void yield_core() noexcept { sched_yield(); }
 

@@ -21,10 +21,10 @@ inline void relax() noexcept {
 
 /// The number of polls before a thread yields, and of yields before it sleeps. With more threads
 /// than cores, polling takes the core from the thread that is waited for.
-struct patience {
+struct wait_policy {
   int spins, yields;
 };
-patience patience_for(int threads) noexcept;
+wait_policy wait_policy_for(int threads) noexcept;
 
 /// The number of cores that this process may use (its affinity, not the machine's total).
 int usable_cores() noexcept;
@@ -32,8 +32,9 @@ int usable_cores() noexcept;
 /// Binds the calling thread to the `index`-th usable core.
 void pin_to_core(int index) noexcept;
 
-/// Whether to bind threads: as `wish` states, otherwise only if there are as many threads as cores.
-bool pins(std::optional<bool> wish, int threads) noexcept;
+/// Whether to bind threads: as `requested` states, otherwise only if there are as many threads as
+/// cores.
+bool should_pin(std::optional<bool> requested, int threads) noexcept;
 
 /// Yields the core to another thread.
 void yield_core() noexcept;

@@ -37,7 +37,7 @@ void write_number(int n) noexcept {
   write_text(at);
 }
 
-void report(int number, siginfo_t* what, void*) {
+void report(int signal_number, siginfo_t* what, void*) {
   const auto* const at = static_cast<const std::byte*>(what->si_addr);
   const bool by_access = what->si_code > 0;
   if (by_access && at >= guards_begin && at < guards_end && shm::current_rank != nullptr) {
@@ -50,63 +50,63 @@ void report(int number, siginfo_t* what, void*) {
     }
     write_text("; raise TUTTI_STACK\n");
   }
-  std::signal(number, SIG_DFL);
-  if (!by_access) std::raise(number);  // otherwise the faulting access is repeated
+  std::signal(signal_number, SIG_DFL);
+  if (!by_access) std::raise(signal_number);  // otherwise the faulting access is repeated
 }
 
-struct of_process {
+struct handler_state {
   std::mutex lock;
   int users = 0;
-  bool ours[2] = {};
+  bool installed[2] = {};
 };
-of_process& process() {
-  static of_process one;
+handler_state& handlers() {
+  static handler_state one;
   return one;
 }
 
 }  // namespace
 
-overflow_reports::overflow_reports() {
-  of_process& all = process();
+overflow_handler::overflow_handler() {
+  handler_state& all = handlers();
   const std::lock_guard guard(all.lock);
   if (all.users++ != 0) return;
   for (int i = 0; i < 2; ++i) {
-    struct sigaction now = {};
-    all.ours[i] = sigaction(handled[i], nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0 &&
-                  now.sa_handler == SIG_DFL;
-    if (!all.ours[i]) continue;
-    struct sigaction own = {};
-    own.sa_sigaction = report;
-    own.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    sigemptyset(&own.sa_mask);
-    all.ours[i] = sigaction(handled[i], &own, nullptr) == 0;
+    struct sigaction current = {};
+    all.installed[i] = sigaction(handled[i], nullptr, &current) == 0 &&
+                       (current.sa_flags & SA_SIGINFO) == 0 && current.sa_handler == SIG_DFL;
+    if (!all.installed[i]) continue;
+    struct sigaction action = {};
+    action.sa_sigaction = report;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    all.installed[i] = sigaction(handled[i], &action, nullptr) == 0;
   }
 }
 
 // Keeps a handler that the program has set in the meantime.
-overflow_reports::~overflow_reports() {
-  of_process& all = process();
+overflow_handler::~overflow_handler() {
+  handler_state& all = handlers();
   const std::lock_guard guard(all.lock);
   if (--all.users != 0) return;
   for (int i = 0; i < 2; ++i) {
-    struct sigaction now = {};
-    if (all.ours[i] && sigaction(handled[i], nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) != 0 &&
-        now.sa_sigaction == report)
+    struct sigaction current = {};
+    if (all.installed[i] && sigaction(handled[i], nullptr, &current) == 0 &&
+        (current.sa_flags & SA_SIGINFO) != 0 && current.sa_sigaction == report)
       std::signal(handled[i], SIG_DFL);
   }
 }
 
 watched_stack::watched_stack(const std::byte* begin, const std::byte* end)
-    : begin_before_(guards_begin), end_before_(guards_end) {
+    : previous_begin_(guards_begin), previous_end_(guards_end) {
   guards_begin = begin;
   guards_end = end;
-  stack_t now = {};
-  if (sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
+  stack_t current = {};
+  if (sigaltstack(nullptr, &current) != 0 || (current.ss_flags & SS_DISABLE) == 0) return;
   signal_stack_.reset(new std::byte[signal_stack_bytes]);
-  stack_t own = {};
-  own.ss_sp = signal_stack_.get();
-  own.ss_size = signal_stack_bytes;
-  if (sigaltstack(&own, nullptr) != 0) signal_stack_.reset();
+  stack_t stack = {};
+  stack.ss_sp = signal_stack_.get();
+  stack.ss_size = signal_stack_bytes;
+  if (sigaltstack(&stack, nullptr) != 0) signal_stack_.reset();
 }
 
 watched_stack::watched_stack() : watched_stack(nullptr, nullptr) {
@@ -124,11 +124,11 @@ watched_stack::watched_stack() : watched_stack(nullptr, nullptr) {
 }
 
 watched_stack::~watched_stack() {
-  guards_begin = begin_before_;
-  guards_end = end_before_;
+  guards_begin = previous_begin_;
+  guards_end = previous_end_;
   if (!signal_stack_) return;
-  stack_t now = {};
-  if (sigaltstack(nullptr, &now) != 0 || now.ss_sp != signal_stack_.get()) {
+  stack_t current = {};
+  if (sigaltstack(nullptr, &current) != 0 || current.ss_sp != signal_stack_.get()) {
     static_cast<void>(signal_stack_.release());  // leaked: the thread still uses it, or may use it
     return;
   }

@@ -11,12 +11,12 @@ namespace tutti {
 /// While an object of this class exists, the library handles SIGSEGV and SIGBUS, unless the program
 /// has its own handler. The handler reports an access to the guard of a rank's stack. Then, as in
 /// every other case, the signal has its default effect.
-class overflow_reports {
+class overflow_handler {
  public:
-  overflow_reports();
-  ~overflow_reports();
-  overflow_reports(const overflow_reports&) = delete;
-  overflow_reports& operator=(const overflow_reports&) = delete;
+  overflow_handler();
+  ~overflow_handler();
+  overflow_handler(const overflow_handler&) = delete;
+  overflow_handler& operator=(const overflow_handler&) = delete;
 };
 
 /// Registers the guards of the stacks that the calling thread uses. Gives the thread a signal stack
@@ -32,7 +32,7 @@ class watched_stack {
   watched_stack& operator=(const watched_stack&) = delete;
 
  private:
-  const std::byte *begin_before_, *end_before_;
+  const std::byte *previous_begin_, *previous_end_;
   std::unique_ptr<std::byte[]> signal_stack_;
 };
 

@@ -35,24 +35,24 @@ class fiber_endpoint final : public embedded_endpoint {
         relax();
       }
     }
-    note(rank_record::waiting, &word, value, site);
-    const noted on_the_way_out{*this};
+    report_wait(rank_record::waiting, &word, value, site);
+    const wait_report end_of_wait{*this};
     while (!ready()) {
-      if (job_.failed()) job_.throw_failure(rank_, serves_others(), site);
+      if (job_.failed()) job_.throw_failure(rank_, serves_peers(), site);
       worker_.wait(word, value, local);
     }
   }
 
   void pause(const shm::wait_site& site) override {
-    if (job_.failed()) job_.throw_failure(rank_, serves_others(), site);
-    note_pause(site);
+    if (job_.failed()) job_.throw_failure(rank_, serves_peers(), site);
+    report_poll(site);
     worker_.yield();
   }
-  void progressed() noexcept override { unnote(); }
+  void progressed() noexcept override { report_wait_end(); }
 
   bool interleaves() const noexcept override { return worker_.deterministic(); }
   void preempt() override {
-    if (worker_.draw() % 4 == 0) worker_.yield();
+    if (worker_.random_number() % 4 == 0) worker_.yield();
   }
 
  private:
@@ -95,30 +95,30 @@ outcome run(const launch& how, const rank_program& program) {
   for (int w = 0; w < count; ++w)
     for (int r = first_of(w); r < first_of(w + 1); ++r) worker_of[static_cast<std::size_t>(r)] = w;
 
-  fiber_waker rings(how.ranks);
-  shm::node node(std::move(worker_of), rings);
+  fiber_waker waker(how.ranks);
+  shm::node node(std::move(worker_of), waker);
   job all(how.ranks);
-  const stacks memory(how.ranks, how.stack_bytes != 0 ? how.stack_bytes : usual_stack_of_fiber);
-  const patience p = patience_for(count);
+  const stacks memory(how.ranks, how.stack_bytes != 0 ? how.stack_bytes : default_fiber_stack);
+  const wait_policy p = wait_policy_for(count);
   std::vector<std::unique_ptr<worker>> workers;
-  std::vector<worker*> plain;
+  std::vector<worker*> worker_list;
   for (int w = 0; w < count; ++w) {
     workers.push_back(std::make_unique<worker>(all, node, w, p, how.seed));
     for (int r = first_of(w); r < first_of(w + 1); ++r)
       workers.back()->add(r, memory.top(r), memory.bottom(r), memory.usable(r));
-    plain.push_back(workers.back().get());
+    worker_list.push_back(workers.back().get());
   }
-  rings.serve(node, plain);
+  waker.serve(node, worker_list);
   all.on_failure([&] {
     for (int w = 0; w < count; ++w) wake(node.worker_wakeup(w));
   });
   all.start_deadlock_monitor();
 
-  const bool pin = pins(how.pin, count);
+  const bool pin = should_pin(how.pin, count);
   const auto body = [&](int w) {
     if (pin) pin_to_core(w);
     const watched_stack watched(memory.begin(), memory.end());
-    worker& mine = *plain[static_cast<std::size_t>(w)];
+    worker& mine = *worker_list[static_cast<std::size_t>(w)];
     mine.run([&](int rank) {
       fiber_endpoint ep(all, node, rank, mine);
       rank_main(all, ep, program);

@@ -26,22 +26,22 @@ namespace {
 // A guard catches only a frame that ends in it. So it is as long as a large array. With many stacks
 // it is shorter, because each of its pages takes 8 bytes of kernel memory.
 constexpr std::size_t long_guard = 1 << 20, short_guard = 64 << 10;
-constexpr int many = 4096;
+constexpr int many_stacks = 4096;
 
 constexpr std::size_t colour_step = 192, colours = 16;
 
 // The number of further mappings that this process may have.
 long free_mappings() {
-  long most = 65530, used = 0;
+  long max = 65530, used = 0;
   if (std::FILE* f = std::fopen("/proc/sys/vm/max_map_count", "r")) {
-    if (std::fscanf(f, "%ld", &most) != 1) most = 65530;
+    if (std::fscanf(f, "%ld", &max) != 1) max = 65530;
     std::fclose(f);
   }
   if (std::FILE* f = std::fopen("/proc/self/maps", "r")) {
     for (int c; (c = std::fgetc(f)) != EOF;) used += c == '\n';
     std::fclose(f);
   }
-  return most - used;
+  return max - used;
 }
 
 // Older kernels support guards only as mappings, two for each stack. 2000 mappings are left to the
@@ -49,8 +49,8 @@ long free_mappings() {
 // guards.
 int guard_by_mappings(std::byte* memory, std::size_t each, std::size_t guard, int made, int count) {
   const long left = free_mappings() - 2000;
-  const int most = made + static_cast<int>(std::clamp(left / 2, 0L, static_cast<long>(count - made)));
-  while (made < most && mprotect(memory + static_cast<std::size_t>(made) * each, guard, PROT_NONE) == 0)
+  const int max = made + static_cast<int>(std::clamp(left / 2, 0L, static_cast<long>(count - made)));
+  while (made < max && mprotect(memory + static_cast<std::size_t>(made) * each, guard, PROT_NONE) == 0)
     ++made;
   if (made < count)
     std::fprintf(
@@ -65,17 +65,17 @@ int guard_by_mappings(std::byte* memory, std::size_t each, std::size_t guard, in
 
 stacks::stacks(int count, std::size_t bytes_each) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  guard_ = std::max(page, count <= many ? long_guard : short_guard);
+  guard_ = std::max(page, count <= many_stacks ? long_guard : short_guard);
   each_ = (bytes_each + page - 1) / page * page + guard_;
   total_ = each_ * static_cast<std::size_t>(count);
-  void* got =
+  void* mapping =
       mmap(nullptr, total_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (got == MAP_FAILED)
+  if (mapping == MAP_FAILED)
     throw engine_error("run", -1, "TUTTI_RANKS",
                        "no address space for " + std::to_string(count) + " fiber stacks of " +
                            std::to_string(bytes_each) + " bytes (" + std::strerror(errno) + ")",
                        "use fewer ranks or a smaller TUTTI_STACK");
-  memory_ = static_cast<std::byte*>(got);
+  memory_ = static_cast<std::byte*>(mapping);
   // A huge page would use memory that no stack has touched.
   madvise(memory_, total_, MADV_NOHUGEPAGE);
   // These guards are no mappings of their own, so their number is not limited.

@@ -25,8 +25,8 @@ exception_state& thread_exceptions() noexcept {
 
 }  // namespace
 
-worker::worker(job& all, shm::node& n, int index, patience p, std::uint64_t seed)
-    : job_(all), node_(n), index_(index), patience_(p), seed_(seed), random_(seed) {}
+worker::worker(job& all, shm::node& n, int index, wait_policy p, std::uint64_t seed)
+    : job_(all), node_(n), index_(index), policy_(p), seed_(seed), random_(seed) {}
 
 void worker::add(int rank, void* top, const void* bottom, std::size_t size) {
   if (fibers_.empty()) first_rank_ = rank;
@@ -67,7 +67,7 @@ void worker::run(const std::function<void(int)>& body) {
   body_ = &body;
   exceptions_ = &thread_exceptions();
   alive_ = fibers_.size();
-  alone_ = alive_ == static_cast<std::size_t>(node_.size());
+  only_worker_ = alive_ == static_cast<std::size_t>(node_.size());
   ring_.resize(std::bit_ceil(fibers_.size() + 1));
   ring_mask_ = ring_.size() - 1;
   remote_.reserve(fibers_.size());
@@ -89,7 +89,7 @@ void worker::run(const std::function<void(int)>& body) {
 // The entry function of a fiber.
 void worker::enter(transfer_t from) {
   auto* self = static_cast<worker*>(from.data);
-  self->arrived(from);
+  self->finish_switch(from);
   fiber& me = *self->current_;
   (*self->body_)(me.rank);
   me.finished = true;
@@ -115,17 +115,17 @@ void worker::switch_to(fiber& target) {
 
 void worker::jump(fcontext_t to, fiber& from, [[maybe_unused]] const void* bottom,
                   [[maybe_unused]] std::size_t size) {
-  came_from_ = &from;
+  previous_ = &from;
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_start_switch_fiber(from.finished ? nullptr : &from.fake_stack, bottom, size);
 #endif
   const transfer_t t = jump_fcontext(to, this);
-  arrived(t);
+  finish_switch(t);
 }
 
 // Runs on the new stack. Stores where the previous fiber stopped.
-void worker::arrived(transfer_t t) {
-  came_from_->context = t.fctx;
+void worker::finish_switch(transfer_t t) {
+  previous_->context = t.fctx;
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(current_->fake_stack, nullptr, nullptr);
 #endif
@@ -133,7 +133,7 @@ void worker::arrived(transfer_t t) {
 
 void worker::ready(int rank) { push_ready(&fibers_[static_cast<std::size_t>(rank - first_rank_)]); }
 
-void worker::look_after_remote() {
+void worker::poll_remote() {
   for (std::size_t i = 0; i < remote_.size();) {
     fiber* f = remote_[i];
     if (shm::reached(f->word->load(std::memory_order_acquire), f->value) || job_.failed()) {
@@ -150,7 +150,7 @@ void worker::look_after_remote() {
 fiber* worker::wait_for_next() {
   for (std::uint64_t rounds = 0;; ++rounds) {
     if (fiber* f = pop_ready()) return f;
-    look_after_remote();
+    poll_remote();
     if (count_ != 0) continue;
     if (job_.failed()) {
       for (fiber& f : fibers_)
@@ -162,17 +162,17 @@ fiber* worker::wait_for_next() {
 }
 
 void worker::idle(std::uint64_t rounds) {
-  if (alone_) {  // no other worker runs ranks, so all fibers here wait for ever
+  if (only_worker_) {  // no other worker runs ranks, so all fibers here wait for ever
     job_.declare_deadlock();
     return;
   }
-  if (rounds < static_cast<std::uint64_t>(patience_.spins)) {
+  if (rounds < static_cast<std::uint64_t>(policy_.spins)) {
     relax();
-  } else if (rounds < static_cast<std::uint64_t>(patience_.spins + patience_.yields)) {
+  } else if (rounds < static_cast<std::uint64_t>(policy_.spins + policy_.yields)) {
     yield_core();
   } else {
     sleep_unless(node_.worker_wakeup(index_), [&] {
-      look_after_remote();
+      poll_remote();
       return count_ != 0 || job_.failed();
     });
   }
@@ -195,7 +195,7 @@ void worker::wait(const std::atomic<std::uint32_t>& word, std::uint32_t value, b
 }
 
 void worker::yield() {
-  look_after_remote();
+  poll_remote();
   push_ready(current_);
   switch_to(*next());
 }

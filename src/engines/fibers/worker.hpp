@@ -45,13 +45,13 @@ struct fiber {
 
 class worker {
  public:
-  worker(job& all, shm::node& n, int index, patience p, std::uint64_t seed);
+  worker(job& all, shm::node& n, int index, wait_policy p, std::uint64_t seed);
 
   void add(int rank, void* top, const void* bottom, std::size_t size);
   /// Runs all fibers until they have ended. `body(rank)` must not throw.
   void run(const std::function<void(int)>& body);
 
-  /// Suspends the running fiber until the word has come or the job has failed. `local`: its flag is
+  /// Suspends the running fiber until the word is set or the job has failed. `local`: its flag is
   /// rung.
   void wait(const std::atomic<std::uint32_t>& word, std::uint32_t value, bool local);
   /// Moves the running fiber to the end of the ready list.
@@ -59,27 +59,27 @@ class worker {
   /// Puts a fiber of this worker on the ready list. Called on this worker's thread only.
   void ready(int rank);
   bool deterministic() const noexcept { return seed_ != 0; }
-  std::uint64_t draw() { return random_(); }
+  std::uint64_t random_number() { return random_(); }
   fiber& current() noexcept { return *current_; }
 
  private:
   static void enter(boost::context::detail::transfer_t from);
   fiber* next();
   fiber* wait_for_next();
-  void look_after_remote();
+  void poll_remote();
   void idle(std::uint64_t rounds);
   void switch_to(fiber& target);
   void jump(boost::context::detail::fcontext_t to, fiber& from, const void* bottom, std::size_t size);
-  void arrived(boost::context::detail::transfer_t t);
+  void finish_switch(boost::context::detail::transfer_t t);
   void push_ready(fiber* f);
   fiber* pop_ready();
 
   job& job_;
   shm::node& node_;
   int index_;
-  patience patience_;
+  wait_policy policy_;
   std::uint64_t seed_;
-  bool alone_ = false;
+  bool only_worker_ = false;
   std::mt19937_64 random_;
   std::vector<fiber> fibers_;
   int first_rank_ = 0;
@@ -88,7 +88,7 @@ class worker {
   std::vector<fiber*> remote_;
   exception_state* exceptions_ = nullptr;  // of this worker's thread
   fiber* current_ = nullptr;
-  fiber* came_from_ = nullptr;  // the fiber before the last jump
+  fiber* previous_ = nullptr;  // the fiber before the last jump
   fiber main_;
   std::size_t alive_ = 0;
   const std::function<void(int)>* body_ = nullptr;

@@ -12,19 +12,19 @@
 namespace tutti {
 
 bool mpi_has_concurrent_callers() noexcept {
-  int begun = 0, over = 0, level = MPI_THREAD_SINGLE;
-  MPI_Initialized(&begun);
-  MPI_Finalized(&over);
-  return begun && !over && MPI_Query_thread(&level) == MPI_SUCCESS && level == MPI_THREAD_MULTIPLE;
+  int initialized = 0, finalized = 0, level = MPI_THREAD_SINGLE;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  return initialized && !finalized && MPI_Query_thread(&level) == MPI_SUCCESS && level == MPI_THREAD_MULTIPLE;
 }
 
-std::unique_ptr<endpoint> make_mpi_endpoint(MPI_Comm comm, bool check_calls, rank_progress& meanwhile,
+std::unique_ptr<endpoint> make_mpi_endpoint(MPI_Comm comm, bool check_calls, rank_progress& operations,
                                             bool plain_messages) {
-  int begun = 0, over = 0;
-  MPI_Initialized(&begun);
-  MPI_Finalized(&over);
-  if (!begun || over)
-    throw usage_error("adopt", -1, "", begun ? "MPI is finalized" : "MPI is not initialized",
+  int initialized = 0, finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  if (!initialized || finalized)
+    throw usage_error("adopt", -1, "", initialized ? "MPI is finalized" : "MPI is not initialized",
                       "call adopt() between MPI_Init and MPI_Finalize");
   if (comm == MPI_COMM_NULL) throw usage_error("adopt", -1, "comm", "is MPI_COMM_NULL", "");
   int between_groups = 0;
@@ -34,12 +34,12 @@ std::unique_ptr<endpoint> make_mpi_endpoint(MPI_Comm comm, bool check_calls, ran
                       "merge it with MPI_Intercomm_merge first");
   // The calls that make duplicates progress no operation of the library. So wait until all ranks
   // are here.
-  MPI_Request met;
-  mpi::check(MPI_Ibarrier(comm, &met), "adopt", -1);
+  MPI_Request barrier;
+  mpi::check(MPI_Ibarrier(comm, &barrier), "adopt", -1);
   for (int flag = 0;;) {
-    mpi::check(MPI_Test(&met, &flag, MPI_STATUS_IGNORE), "adopt", -1);
+    mpi::check(MPI_Test(&barrier, &flag, MPI_STATUS_IGNORE), "adopt", -1);
     if (flag) break;
-    meanwhile.progress();
+    operations.progress();
     sched_yield();
   }
   return std::make_unique<mpi::mpi_endpoint>(comm, check_calls, plain_messages ? comm : MPI_COMM_NULL);

@@ -19,15 +19,15 @@ inline std::string error_text(int code) {
   char text[8192] = "";
   static_assert(sizeof text >= 8 * MPI_MAX_ERROR_STRING);
   int length = 0;
-  const bool known = MPI_Error_string(code, text, &length) == MPI_SUCCESS;
+  const bool has_text = MPI_Error_string(code, text, &length) == MPI_SUCCESS;
   text[sizeof text - 1] = '\0';
-  std::string all(text, known ? std::strlen(text) : 0);
+  std::string all(text, has_text ? std::strlen(text) : 0);
   while (!all.empty() && (all.back() == ' ' || all.back() == '\n')) all.pop_back();
   constexpr std::string_view stack = ", error stack:";
   if (const std::size_t at = all.find(stack); at != all.npos) {
     const std::size_t cause = all.rfind("): ") + 3;
-    const bool whole = all.size() < MPI_MAX_ERROR_STRING - 1 && cause > at + stack.size();
-    const std::string innermost = whole ? all.substr(cause) : "";
+    const bool complete = all.size() < MPI_MAX_ERROR_STRING - 1 && cause > at + stack.size();
+    const std::string innermost = complete ? all.substr(cause) : "";
     all.resize(at);
     if (!innermost.empty() && innermost != all) all += ": " + innermost;
   }

@@ -26,17 +26,17 @@ double seconds_now() noexcept {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-failure_monitor::failure_monitor(MPI_Comm control, bool check_calls, double patience)
-    : control_(control), check_(check_calls), patience_(patience) {
+failure_monitor::failure_monitor(MPI_Comm control, bool check_calls, double timeout)
+    : control_(control), check_(check_calls), timeout_(timeout) {
   check(MPI_Comm_rank(control_, &rank_), "run", -1);
   check(MPI_Comm_size(control_, &size_), "run", rank_);
   if (rank_ == 0 && check_) reports_.resize(static_cast<std::size_t>(size_));
 }
 
-void failure_monitor::report_all(int failed_rank, bool is_deadlock, const std::string& text) {
+void failure_monitor::send_notices(int failed_rank, bool is_deadlock, const std::string& text) {
   const head h{failed_rank, is_deadlock ? 1 : 0, 0};
   outgoing& out = outgoing_.emplace_back();
-  out.bytes = packed(&h, sizeof h, text, is_deadlock ? longest_deadlock : longest_failure);
+  out.bytes = packed(&h, sizeof h, text, is_deadlock ? max_deadlock_text : max_failure_text);
   for (int r = 0; r < size_; ++r) {
     if (r == rank_) continue;
     out.requests.push_back(MPI_REQUEST_NULL);
@@ -50,8 +50,19 @@ void failure_monitor::report_all(int failed_rank, bool is_deadlock, const std::s
 void failure_monitor::fail(const std::string& text) {
   if (failed()) return;
   failed_rank_ = rank_;
-  text_ = text.substr(0, longest_failure);
-  report_all(rank_, false, text_);
+  text_ = text.substr(0, max_failure_text);
+  send_notices(rank_, false, text_);
+}
+
+void failure_monitor::send_rejection(int to, const rejection& what) {
+  all_sent();  // frees the memory of earlier ones
+  const head h{what.rank, static_cast<std::int32_t>(what.call), what.context};
+  outgoing& out = outgoing_.emplace_back();
+  out.bytes = packed(&h, sizeof h, what.text, max_failure_text);
+  out.requests.push_back(MPI_REQUEST_NULL);
+  check(MPI_Isend(out.bytes.data(), static_cast<int>(out.bytes.size()), MPI_BYTE, to, rejection_tag, control_,
+                  &out.requests.back()),
+        "run", rank_);
 }
 
 bool failure_monitor::all_sent() {
@@ -72,7 +83,7 @@ bool failure_monitor::all_sent() {
   return all;
 }
 
-void failure_monitor::look() {
+void failure_monitor::poll() {
   for (;;) {
     int flag = 0, bytes = 0;
     MPI_Status status;
@@ -84,17 +95,23 @@ void failure_monitor::look() {
           "run", rank_);
     head h;
     std::memcpy(&h, message.data(), sizeof h);
-    take(h, status.MPI_TAG, std::string(message.begin() + sizeof h, message.end()));
+    handle(h, status.MPI_TAG, std::string(message.begin() + sizeof h, message.end()));
   }
 }
 
-void failure_monitor::take(const head& h, int tag, std::string text) {
+void failure_monitor::handle(const head& h, int tag, std::string text) {
+  if (tag == rejection_tag) {
+    ++rejections_received_;
+    if (inbox_ != nullptr)
+      inbox_->deliver({h.value, static_cast<std::uint32_t>(h.kind), h.rank, std::move(text)});
+    return;
+  }
   if (tag == report_tag) {
-    if (judging_) note(h.rank, static_cast<state>(h.kind), h.value, std::move(text));
+    if (collecting_) record(h.rank, static_cast<state>(h.kind), h.value, std::move(text));
     return;
   }
   if (failed()) {
-    if (failed_rank_ == rank_ && h.rank < rank_) another_reports_ = true;
+    if (failed_rank_ == rank_ && h.rank < rank_) reported_elsewhere_ = true;
     return;
   }
   failed_rank_ = h.rank;
@@ -104,23 +121,23 @@ void failure_monitor::take(const head& h, int tag, std::string text) {
 
 // Reports to rank 0 are synchronous sends. So each rank has at most one in progress, however long
 // rank 0 computes.
-void failure_monitor::idle(const shm::wait_site* site, const std::source_location& at, double idle,
-                           std::uint64_t progress) {
+void failure_monitor::report_idle(const shm::wait_site* site, const std::source_location& at, double idle,
+                                  std::uint64_t progress) {
   if (!check_ || failed() || size_ == 1) return;
-  if (rank_ == 0 && idle < patience_) {
-    if (judging_) std::fill(reports_.begin(), reports_.end(), report{});
-    judging_ = false;
+  if (rank_ == 0 && idle < timeout_) {
+    if (collecting_) std::fill(reports_.begin(), reports_.end(), report{});
+    collecting_ = false;
   }
-  if (idle < patience_) return;
-  if (rank_ == 0) judging_ = true;
+  if (idle < timeout_) return;
+  if (rank_ == 0) collecting_ = true;
   const double now = seconds_now();
-  if (now - reported_ < report_every) return;
-  reported_ = now;
+  if (now - last_report_ < report_every) return;
+  last_report_ = now;
   const state how = site == nullptr ? state::finished : state::waiting;
   std::string text = site == nullptr ? "has returned from the program" : shm::describe(*site, at);
   if (rank_ == 0) {
-    note(0, how, progress, std::move(text));
-    judge();
+    record(0, how, progress, std::move(text));
+    detect_deadlock();
     return;
   }
   if (report_sent_ != MPI_REQUEST_NULL) {
@@ -129,13 +146,13 @@ void failure_monitor::idle(const shm::wait_site* site, const std::source_locatio
     if (!flag) return;
   }
   const head h{rank_, static_cast<std::int32_t>(how), progress};
-  report_bytes_ = packed(&h, sizeof h, text, longest_failure);
+  report_bytes_ = packed(&h, sizeof h, text, max_failure_text);
   check(MPI_Issend(report_bytes_.data(), static_cast<int>(report_bytes_.size()), MPI_BYTE, 0, report_tag,
                    control_, &report_sent_),
         "run", rank_);
 }
 
-void failure_monitor::note(int rank, state how, std::uint64_t progress, std::string text) {
+void failure_monitor::record(int rank, state how, std::uint64_t progress, std::string text) {
   report& r = reports_[static_cast<std::size_t>(rank)];
   const double now = seconds_now();
   if (r.first == 0 || r.progress != progress || r.how != how) r.first = now;
@@ -147,7 +164,7 @@ void failure_monitor::note(int rank, state how, std::uint64_t progress, std::str
 
 // All ranks were stuck at one moment if each repeated its report, unchanged, after all had
 // reported.
-void failure_monitor::judge() {
+void failure_monitor::detect_deadlock() {
   double latest_first = 0, earliest_last = seconds_now();
   int first_waiting = -1;
   for (int r = size_ - 1; r >= 0; --r) {
@@ -168,8 +185,8 @@ void failure_monitor::judge() {
       "send";
   failed_rank_ = first_waiting;
   deadlock_ = true;
-  text_ = text.substr(0, longest_deadlock);
-  report_all(failed_rank_, true, text_);
+  text_ = text.substr(0, max_deadlock_text);
+  send_notices(failed_rank_, true, text_);
 }
 
 }  // namespace tutti::mpi

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Distributes failures among the ranks of an MPI job, over a communicator of its own. A rank that
-// throws sends a notice to all ranks. The others look for notices while they wait, and at the end
+// throws sends a notice to all ranks. The others poll for notices while they wait, and at the end
 // of the program. In checked mode, ranks that wait long without progress report to rank 0. Rank 0
 // detects that no rank is left that could free them.
 #pragma once
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engines/mpi/mpi_base.hpp"
+#include "transport/rejection.hpp"
 #include "transport/shm/wait_interface.hpp"
 
 namespace tutti::mpi {
@@ -20,15 +21,15 @@ double seconds_now() noexcept;
 
 class failure_monitor {
  public:
-  /// `control`: a communicator for this object only; the caller keeps ownership. `patience`: the
+  /// `control`: a communicator for this object only; the caller keeps ownership. `timeout`: the
   /// seconds without progress after which a rank reports itself in checked mode.
-  failure_monitor(MPI_Comm control, bool check, double patience);
+  failure_monitor(MPI_Comm control, bool check, double timeout);
 
   bool failed() const noexcept { return failed_rank_ >= 0; }
   bool deadlock() const noexcept { return deadlock_; }
   /// True if this rank has failed and so has a rank with a lower number. That rank reports if the
   /// job must be aborted.
-  bool another_reports() const noexcept { return another_reports_; }
+  bool reported_elsewhere() const noexcept { return reported_elsewhere_; }
   int failed_rank() const noexcept { return failed_rank_; }
   const std::string& text() const noexcept { return text_; }
   bool checks() const noexcept { return check_; }
@@ -36,23 +37,29 @@ class failure_monitor {
   /// Called if this rank is the first to fail, as far as it knows. Sends a notice to all ranks.
   void fail(const std::string& text);
   /// Receives the notices and reports that have arrived. The caller reads failed() afterwards.
-  void look();
+  void poll();
   /// Called in checked mode if this rank has waited at `site` for `idle` seconds without progress.
   /// A null `site` means that it has returned from the program. `at` is the location of its call.
   /// `progress` changes with every progress of the rank.
-  void idle(const shm::wait_site* site, const std::source_location& at, double idle, std::uint64_t progress);
+  void report_idle(const shm::wait_site* site, const std::source_location& at, double idle,
+                   std::uint64_t progress);
+
+  /// Rejections travel on the same communicator. poll() passes those that arrive to `inbox`.
+  void send_rejection(int to, const rejection& what);
+  void receive_rejections(rejection_inbox* inbox) noexcept { inbox_ = inbox; }
+  std::uint32_t rejections_received() const noexcept { return rejections_received_; }
 
   /// Completes sends as far as possible. Returns true if none is in progress.
   bool all_sent();
 
  private:
-  enum tag : int { notice_tag = 1, report_tag = 2 };
+  enum tag : int { notice_tag = 1, report_tag = 2, rejection_tag = 3 };
   enum class state : std::int32_t { waiting, finished };
-  static constexpr std::size_t longest_failure = 1024, longest_deadlock = 8192;
+  static constexpr std::size_t max_failure_text = 1024, max_deadlock_text = 8192;
   struct head {
-    std::int32_t rank;    // notice: the rank that failed; report: the rank that reports
-    std::int32_t kind;    // notice: 1 is a deadlock; report: a state
-    std::uint64_t value;  // report: progress
+    std::int32_t rank;    // the rank that failed, reports, or (in its communicator) rejected
+    std::int32_t kind;    // notice: 1 is a deadlock; report: a state; rejection: id of the call
+    std::uint64_t value;  // report: progress; rejection: id of the context
   };
   struct outgoing {
     std::vector<char> bytes;
@@ -66,22 +73,24 @@ class failure_monitor {
     std::string text;
   };
 
-  void report_all(int failed_rank, bool is_deadlock, const std::string& text);
-  void take(const head& h, int tag, std::string text);
-  void note(int rank, state how, std::uint64_t progress, std::string text);
-  void judge();
+  void send_notices(int failed_rank, bool is_deadlock, const std::string& text);
+  void handle(const head& h, int tag, std::string text);
+  void record(int rank, state how, std::uint64_t progress, std::string text);
+  void detect_deadlock();
 
   MPI_Comm control_;
+  rejection_inbox* inbox_ = nullptr;
+  std::uint32_t rejections_received_ = 0;
   int rank_ = 0, size_ = 1;
-  bool check_, deadlock_ = false, another_reports_ = false;
+  bool check_, deadlock_ = false, reported_elsewhere_ = false;
   int failed_rank_ = -1;
   std::string text_;
   std::list<outgoing> outgoing_;
   MPI_Request report_sent_ = MPI_REQUEST_NULL;
   std::vector<char> report_bytes_;
-  double patience_ = 0;  // seconds without progress before a rank reports itself
-  double reported_ = 0;
-  bool judging_ = false;         // rank 0, while it is stuck itself
+  double timeout_ = 0;  // seconds without progress before a rank reports itself
+  double last_report_ = 0;
+  bool collecting_ = false;      // rank 0, while it is stuck itself
   std::vector<report> reports_;  // on rank 0
 };
 

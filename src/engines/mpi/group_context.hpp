@@ -15,7 +15,7 @@ namespace tutti::mpi {
 
 class group_context final : public context {
  public:
-  group_context(mpi_endpoint& ep, group_messages& post, const group& members, std::uint64_t id,
+  group_context(mpi_endpoint& ep, group_messages& m, const group& members, std::uint64_t id,
                 const group_name& name);
   ~group_context();
 
@@ -28,13 +28,13 @@ class group_context final : public context {
 
   // --- For group_messages.
   /// Returns true, and uses the message, if a posted receive matches it.
-  bool take_at_once(const head& what, const std::byte* contents);
-  void take(arrival&& one);
-  void forget() noexcept;
+  bool deliver_now(const head& what, const std::byte* contents);
+  void enqueue(arrival&& one);
+  void cancel_receives() noexcept;
 
   // --- For the p2p transport.
-  group_messages& post() noexcept { return messages_; }
-  std::deque<arrival>& p2p() noexcept { return p2p_; }
+  group_messages& messages() noexcept { return messages_; }
+  std::deque<arrival>& p2p_arrivals() noexcept { return p2p_arrivals_; }
 
  private:
   /// A receive of a call that has no message yet, or whose completion the caller has not seen.
@@ -43,28 +43,28 @@ class group_context final : public context {
     std::int32_t from;
     std::uint32_t run;
     void* into;
-    std::size_t bytes, came;
-    enum : std::uint8_t { waits, moves, over } now;
-    transfer moving;
+    std::size_t bytes, received_bytes;
+    enum : std::uint8_t { waiting, receiving_body, complete } state;
+    transfer body_transfer;
   };
   /// The contents of a transfer: the number of a pending receive, or 0 and the state of the
   /// endpoint, or nothing.
   struct handle {
-    enum : std::uint32_t { complete, sends, receives } kind;
+    enum : std::uint32_t { complete, sending, receiving } kind;
     std::uint32_t row;
     std::uint64_t number;
   };
-  static transfer& moving_of(transfer& t) noexcept;
+  static transfer& body_transfer_of(transfer& t) noexcept;
 
-  pending_transfer* oldest_for(const head& what) noexcept;
-  void give(pending_transfer& w, const head& what, const std::byte* contents);
+  pending_transfer* oldest_match(const head& what) noexcept;
+  void match_message(pending_transfer& w, const head& what, const std::byte* contents);
 
   mpi_endpoint& ep_;
   group_messages& messages_;
   group_name name_;
   std::vector<pending_transfer> pending_transfers_;
-  std::uint64_t numbers_ = 0;
-  std::deque<arrival> aside_, p2p_;
+  std::uint64_t last_number_ = 0;
+  std::deque<arrival> unexpected_, p2p_arrivals_;
 };
 
 }  // namespace tutti::mpi

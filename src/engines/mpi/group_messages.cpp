@@ -12,12 +12,12 @@ namespace tutti::mpi {
 // Cancels the posted receives. Unsent copies are leaked, because MPI may read them until the
 // process ends.
 group_messages::~group_messages() {
-  int over = 0;
-  if (!object_pool_ || MPI_Finalized(&over) != MPI_SUCCESS || over) return;
+  int finalized = 0;
+  if (!posted_buffers_ || MPI_Finalized(&finalized) != MPI_SUCCESS || finalized) return;
   const double end = seconds_now() + 2;
   while (!all_sent() && seconds_now() < end) sched_yield();
-  if (!all_sent()) new std::deque<copy>(std::move(copies_));
-  for (place& one : *object_pool_) {
+  if (!all_sent()) new std::deque<send_copy>(std::move(copies_));
+  for (posted_buffer& one : *posted_buffers_) {
     if (one.request == MPI_REQUEST_NULL) continue;
     MPI_Cancel(&one.request);
     MPI_Wait(&one.request, MPI_STATUS_IGNORE);
@@ -25,25 +25,25 @@ group_messages::~group_messages() {
 }
 
 void group_messages::open(group_context& one) {
-  if (!object_pool_) [[unlikely]]
-    listen();
+  if (!posted_buffers_) [[unlikely]]
+    post_receives();
   groups_.emplace(one.name(), &one);
-  if (early_.empty()) return;
-  const auto found = early_.find(one.name());
-  if (found == early_.end()) return;
-  for (arrival& a : found->second) one.take(std::move(a));
-  early_.erase(found);
+  if (early_arrivals_.empty()) return;
+  const auto found = early_arrivals_.find(one.name());
+  if (found == early_arrivals_.end()) return;
+  for (arrival& a : found->second) one.enqueue(std::move(a));
+  early_arrivals_.erase(found);
 }
 
 void group_messages::close(group_context& one) noexcept { groups_.erase(one.name()); }
 
-void group_messages::listen() {
-  object_pool_ = std::make_unique<std::array<place, 16>>();
-  bodies_.resize(static_cast<std::size_t>(ep_.size()));
-  for (place& one : *object_pool_) await(one);
+void group_messages::post_receives() {
+  posted_buffers_ = std::make_unique<std::array<posted_buffer, 16>>();
+  body_tags_.resize(static_cast<std::size_t>(ep_.size()));
+  for (posted_buffer& one : *posted_buffers_) post_receive(one);
 }
 
-void group_messages::await(place& one) {
+void group_messages::post_receive(posted_buffer& one) {
   check(MPI_Irecv(one.bytes.data(), static_cast<int>(one.bytes.size()), MPI_BYTE, MPI_ANY_SOURCE, 0, comm_,
                   &one.request),
         "receiving", ep_.rank());
@@ -52,9 +52,9 @@ void group_messages::await(place& one) {
 // --- Sending.
 
 // Copies are used in turn. If the least recently used one is not free, a new one is made.
-group_messages::copy& group_messages::unused_copy() {
+group_messages::send_copy& group_messages::free_copy() {
   if (!copies_.empty()) {
-    copy& oldest = copies_[next_copy_];
+    send_copy& oldest = copies_[next_copy_];
     int flag = 1;
     if (oldest.request != MPI_REQUEST_NULL)
       check(MPI_Test(&oldest.request, &flag, MPI_STATUS_IGNORE), "sending", ep_.rank());
@@ -69,24 +69,24 @@ group_messages::copy& group_messages::unused_copy() {
 
 bool group_messages::send(int to, head what, const void* data, bool synchronous, transfer& t,
                           const char* operation) {
-  const bool behind = what.bytes <= at_once && !synchronous;
-  if (!behind) {
-    std::int32_t& sent = bodies_[static_cast<std::size_t>(to)];
+  const bool contents_inline = what.bytes <= inline_bytes && !synchronous;
+  if (!contents_inline) {
+    std::int32_t& sent = body_tags_[static_cast<std::size_t>(to)];
     what.body = 1 + sent;
     sent = (sent + 1) % ep_.max_tag();
   }
-  copy& one = unused_copy();
+  send_copy& one = free_copy();
   std::memcpy(one.bytes.data(), &what, sizeof what);
   std::size_t bytes = sizeof what;
-  if (behind && what.bytes != 0) {
+  if (contents_inline && what.bytes != 0) {
     std::memcpy(one.bytes.data() + bytes, data, what.bytes);
     bytes += what.bytes;
   }
   check(MPI_Isend(one.bytes.data(), static_cast<int>(bytes), MPI_BYTE, to, 0, comm_, &one.request), operation,
         ep_.rank());
-  if (behind) return true;
+  if (contents_inline) return true;
   message& m = ep_.begin_message(t, false, to, what.bytes);
-  stretch s = ep_.types().of(element{}, what.bytes);
+  typed_count s = ep_.types().of(element{}, what.bytes);
   const int code =
       (synchronous ? MPI_Issend : MPI_Isend)(data, s.count, s.type, to, what.body, comm_, &m.request);
   s.free();
@@ -98,7 +98,7 @@ bool group_messages::send(int to, head what, const void* data, bool synchronous,
 }
 
 bool group_messages::all_sent() noexcept {
-  for (copy& one : copies_) {
+  for (send_copy& one : copies_) {
     int flag = 1;
     if (one.request != MPI_REQUEST_NULL && MPI_Test(&one.request, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
         !flag)
@@ -111,7 +111,7 @@ bool group_messages::all_sent() noexcept {
 
 void group_messages::receive(int from, const head& what, void* into, transfer& t, const char* operation) {
   message& m = ep_.begin_message(t, true, from, what.bytes);
-  stretch s = ep_.types().of(element{}, what.bytes);
+  typed_count s = ep_.types().of(element{}, what.bytes);
   const int code = MPI_Irecv(into, s.count, s.type, from, what.body, comm_, &m.request);
   s.free();
   if (code != MPI_SUCCESS) [[unlikely]] {
@@ -120,44 +120,44 @@ void group_messages::receive(int from, const head& what, void* into, transfer& t
   }
 }
 
-void group_messages::take_in(int from, const head& what) {
-  const std::unique_ptr<std::byte[]> nowhere(new std::byte[what.bytes + 1]);
-  stretch s = ep_.types().of(element{}, what.bytes);
-  MPI_Recv(nowhere.get(), s.count, s.type, from, what.body, comm_, MPI_STATUS_IGNORE);
+void group_messages::receive_and_discard(int from, const head& what) {
+  const std::unique_ptr<std::byte[]> discarded(new std::byte[what.bytes + 1]);
+  typed_count s = ep_.types().of(element{}, what.bytes);
+  MPI_Recv(discarded.get(), s.count, s.type, from, what.body, comm_, MPI_STATUS_IGNORE);
   s.free();
 }
 
-void group_messages::forget() noexcept {
-  for (const auto& [name, one] : groups_) one->forget();
+void group_messages::cancel_receives() noexcept {
+  for (const auto& [name, one] : groups_) one->cancel_receives();
 }
 
 void group_messages::poll(const char* operation) {
-  if (!object_pool_) return;
+  if (!posted_buffers_) return;
   for (;;) {
-    place& one = (*object_pool_)[next_place_];
+    posted_buffer& one = (*posted_buffers_)[next_buffer_];
     int flag = 0;
     check(MPI_Test(&one.request, &flag, MPI_STATUS_IGNORE), operation, ep_.rank());
     if (!flag) return;
-    next_place_ = (next_place_ + 1) % object_pool_->size();
-    deliver(one.bytes.data());
-    await(one);
+    next_buffer_ = (next_buffer_ + 1) % posted_buffers_->size();
+    dispatch(one.bytes.data());
+    post_receive(one);
   }
 }
 
-void group_messages::deliver(const std::byte* message) {
+void group_messages::dispatch(const std::byte* message) {
   head what;
   std::memcpy(&what, message, sizeof what);
   const auto found = groups_.find(what.group);
-  if (found != groups_.end() && found->second->take_at_once(what, message + sizeof what)) return;
-  arrival kept{what, nullptr};
+  if (found != groups_.end() && found->second->deliver_now(what, message + sizeof what)) return;
+  arrival unmatched{what, nullptr};
   if (what.body == 0) {
-    kept.contents.reset(new std::byte[what.bytes + 1]);
-    std::memcpy(kept.contents.get(), message + sizeof what, what.bytes);
+    unmatched.contents.reset(new std::byte[what.bytes + 1]);
+    std::memcpy(unmatched.contents.get(), message + sizeof what, what.bytes);
   }
   if (found != groups_.end())
-    found->second->take(std::move(kept));
+    found->second->enqueue(std::move(unmatched));
   else
-    early_[what.group].push_back(std::move(kept));
+    early_arrivals_[what.group].push_back(std::move(unmatched));
 }
 
 }  // namespace tutti::mpi

@@ -41,7 +41,7 @@ struct arrival {
 class group_messages {
  public:
   /// Contents of up to this many bytes follow the header. Every MPI sends as much eagerly.
-  static constexpr std::size_t at_once = 2048;
+  static constexpr std::size_t inline_bytes = 2048;
 
   /// `comm`: over all ranks of the job; the caller keeps ownership.
   group_messages(mpi_endpoint& ep, MPI_Comm comm) : ep_(ep), comm_(comm) {}
@@ -61,38 +61,38 @@ class group_messages {
   /// Begins to receive contents that use a tag of their own.
   void receive(int from, const head& what, void* into, transfer& t, const char* operation);
   /// Receives and discards such contents. Blocks.
-  void take_in(int from, const head& what);
+  void receive_and_discard(int from, const head& what);
   /// Passes the messages that have arrived to their groups.
   void poll(const char* operation);
   /// Called when the job has failed: no pending receive is written any more.
-  void forget() noexcept;
+  void cancel_receives() noexcept;
 
  private:
-  struct place {
+  struct posted_buffer {
     MPI_Request request = MPI_REQUEST_NULL;
-    std::array<std::byte, sizeof(head) + at_once> bytes;
+    std::array<std::byte, sizeof(head) + inline_bytes> bytes;
   };
-  struct copy {
+  struct send_copy {
     MPI_Request request = MPI_REQUEST_NULL;
-    std::array<std::byte, sizeof(head) + at_once> bytes;
+    std::array<std::byte, sizeof(head) + inline_bytes> bytes;
   };
 
   bool all_sent() noexcept;
-  void listen();
-  void await(place& one);
-  void deliver(const std::byte* message);
-  copy& unused_copy();
+  void post_receives();
+  void post_receive(posted_buffer& one);
+  void dispatch(const std::byte* message);
+  send_copy& free_copy();
 
   mpi_endpoint& ep_;
   MPI_Comm comm_;
   // Posted receives, made with the first group; used in turn.
-  std::unique_ptr<std::array<place, 16>> object_pool_;
-  std::size_t next_place_ = 0;
-  std::deque<copy> copies_;  // used in turn
+  std::unique_ptr<std::array<posted_buffer, 16>> posted_buffers_;
+  std::size_t next_buffer_ = 0;
+  std::deque<send_copy> copies_;  // used in turn
   std::size_t next_copy_ = 0;
-  std::vector<std::int32_t> bodies_;  // sent so far to each rank of the job
+  std::vector<std::int32_t> body_tags_;  // sent so far to each rank of the job
   std::unordered_map<group_name, group_context*, group_name::hash> groups_;
-  std::unordered_map<group_name, std::vector<arrival>, group_name::hash> early_;
+  std::unordered_map<group_name, std::vector<arrival>, group_name::hash> early_arrivals_;
 };
 
 }  // namespace tutti::mpi

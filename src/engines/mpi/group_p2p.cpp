@@ -7,12 +7,12 @@ namespace tutti::mpi {
 
 group_p2p_transport::~group_p2p_transport() {
   try {
-    if (ep_.may_talk())
+    if (ep_.can_communicate())
       while (shm::unexpected_message* one = next("receiving")) drop(*one, false);
   } catch (...) {
     // The job is failing and ends without these messages.
   }
-  ep_.retire_p2p(MPI_COMM_NULL, std::move(kept_));
+  ep_.close_p2p(MPI_COMM_NULL, std::move(buffered_));
 }
 
 bool group_p2p_transport::post(const detail::send_args& what, transfer& t) {
@@ -20,66 +20,67 @@ bool group_p2p_transport::post(const detail::send_args& what, transfer& t) {
   const head first{
       where_.name(), what.bytes, where_.members().rank(), static_cast<std::uint32_t>(what.tag), 0, 1};
   const bool synchronous = what.mode == send_modes::synchronous;
-  if (what.mode != send_modes::buffered || what.bytes <= group_messages::at_once)
-    return where_.post().send(to, first, what.data, synchronous, t, what.operation);
-  ep_.reap(kept_);
-  kept_message& one = kept_.emplace_back();
+  if (what.mode != send_modes::buffered || what.bytes <= group_messages::inline_bytes)
+    return where_.messages().send(to, first, what.data, synchronous, t, what.operation);
+  ep_.release_completed(buffered_);
+  buffered_message& one = buffered_.emplace_back();
   try {
     one.data.reset(new std::byte[what.bytes]);
     std::memcpy(one.data.get(), what.data, what.bytes);
-    where_.post().send(to, first, one.data.get(), false, one.moving, what.operation);
+    where_.messages().send(to, first, one.data.get(), false, one.state, what.operation);
   } catch (...) {
-    kept_.pop_back();
+    buffered_.pop_back();
     throw;
   }
   return true;
 }
 
 shm::unexpected_message* group_p2p_transport::next(const char* operation) {
-  if (where_.p2p().empty()) where_.post().poll(operation);
-  if (where_.p2p().empty()) return nullptr;
-  found_message* const one = &found_.take();
-  one->from = std::move(where_.p2p().front());
-  where_.p2p().pop_front();
+  if (where_.p2p_arrivals().empty()) where_.messages().poll(operation);
+  if (where_.p2p_arrivals().empty()) return nullptr;
+  found_message* const one = &found_.acquire();
+  one->from = std::move(where_.p2p_arrivals().front());
+  where_.p2p_arrivals().pop_front();
   one->source = one->from.what.source;
   one->tag = static_cast<int>(one->from.what.number);
   one->bytes = one->from.what.bytes;
   return one;
 }
 
-void group_p2p_transport::use_up(found_message& one) noexcept {
+void group_p2p_transport::consume(found_message& one) noexcept {
   one.from.contents.reset();
-  found_.give_back(one);
+  found_.release(one);
 }
 
-bool group_p2p_transport::open(shm::unexpected_message& one, void* into, transfer& t, const char* operation) {
+bool group_p2p_transport::receive_contents(shm::unexpected_message& one, void* into, transfer& t,
+                                           const char* operation) {
   auto& found = static_cast<found_message&>(one);
   const head& what = found.from.what;
-  const bool here = what.body == 0;
-  if (!here)
-    where_.post().receive(where_.members().address(what.source), what, into, t, operation);
+  const bool contents_inline = what.body == 0;
+  if (!contents_inline)
+    where_.messages().receive(where_.members().address(what.source), what, into, t, operation);
   else if (what.bytes != 0)
     std::memcpy(into, found.from.contents.get(), what.bytes);
-  use_up(found);
-  return here;
+  consume(found);
+  return contents_inline;
 }
 
 // Contents with a tag of their own must still be received, because their sender waits for that.
 void group_p2p_transport::drop(shm::unexpected_message& one, bool) noexcept {
   auto& found = static_cast<found_message&>(one);
   const head& what = found.from.what;
-  if (what.body != 0 && ep_.may_talk()) {
+  if (what.body != 0 && ep_.can_communicate()) {
     try {
-      kept_message& place = kept_.emplace_back();
-      place.data.reset(new std::byte[what.bytes + 1]);
-      where_.post().receive(where_.members().address(what.source), what, place.data.get(), place.moving,
-                            "receiving");
-      ep_.reap(kept_);
+      buffered_message& buffered = buffered_.emplace_back();
+      buffered.data.reset(new std::byte[what.bytes + 1]);
+      where_.messages().receive(where_.members().address(what.source), what, buffered.data.get(),
+                                buffered.state, "receiving");
+      ep_.release_completed(buffered_);
     } catch (...) {
       // The next wait reports MPI's error.
     }
   }
-  use_up(found);
+  consume(found);
 }
 
 }  // namespace tutti::mpi

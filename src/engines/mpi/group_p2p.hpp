@@ -19,7 +19,7 @@ class group_p2p_transport final : public p2p_transport {
 
   bool post(const detail::send_args& what, transfer& t) override;
   bool sent(transfer& t, const shm::wait_site& site) override {
-    where_.post().poll(site.operation);
+    where_.messages().poll(site.operation);
     return ep_.finished(t, site);
   }
   void wait_until_sent(transfer& t, const shm::wait_site& site) override {
@@ -27,19 +27,20 @@ class group_p2p_transport final : public p2p_transport {
   }
   shm::unexpected_message* next(const char* operation) override;
   void wait_for_next(const shm::wait_site& site) override { ep_.pause(site); }
-  bool open(shm::unexpected_message& one, void* into, transfer& t, const char* operation) override;
-  bool opened(transfer& t, const shm::wait_site& site) override { return ep_.finished(t, site); }
+  bool receive_contents(shm::unexpected_message& one, void* into, transfer& t,
+                        const char* operation) override;
+  bool contents_received(transfer& t, const shm::wait_site& site) override { return ep_.finished(t, site); }
   void drop(shm::unexpected_message& one, bool received) noexcept override;
 
  private:
   struct found_message final : shm::unexpected_message {
     arrival from;
   };
-  void use_up(found_message& one) noexcept;
+  void consume(found_message& one) noexcept;
 
   group_context& where_;
   mpi_endpoint& ep_;
-  std::vector<kept_message> kept_;
+  std::vector<buffered_message> buffered_;
   object_pool<found_message> found_;
 };
 

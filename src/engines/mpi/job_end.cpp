@@ -25,33 +25,33 @@ namespace {
 constexpr double grace = 2;  // seconds that the other ranks have to reach the end after a failure
 
 // The other ranks may still compute, so this rank leaves them the cores.
-void rest(double waited) {
+void back_off(double waited) {
   if (waited < 1e-3) {
     sched_yield();
     return;
   }
-  const timespec a_while{0, waited < 0.1 ? 50'000 : 500'000};
-  nanosleep(&a_while, nullptr);
+  const timespec interval{0, waited < 0.1 ? 50'000 : 500'000};
+  nanosleep(&interval, nullptr);
 }
 
 // When MPICH's launcher learns of an abort, it drops output that it has not read. About 2 of 100
 // jobs lost their last line. So wait until the pipe is empty, and then until the launcher has
 // forwarded the text.
-void let_launcher_read() {
-  const timespec a_while{0, 20'000'000};
+void wait_for_launcher() {
+  const timespec interval{0, 20'000'000};
   int unread = 0;
   for (int i = 0; i < 100 && ioctl(STDERR_FILENO, FIONREAD, &unread) == 0 && unread > 0; ++i)
-    nanosleep(&a_while, nullptr);
-  for (int i = 0; i < 5; ++i) nanosleep(&a_while, nullptr);
+    nanosleep(&interval, nullptr);
+  for (int i = 0; i < 5; ++i) nanosleep(&interval, nullptr);
 }
 
 }  // namespace
 
 void mpi_endpoint::failed(std::exception_ptr what, const std::string& text) {
   try {
-    failure_monitor_->look();
+    failure_monitor_->poll();
     if (open_sends()) end_job(rank_, text);
-    cause_ = !taken_out_ && !is_of_a_peer(what);
+    cause_ = !wait_aborted_ && !is_peer_error(what);
     if (!failure_monitor_->failed() || cause_) {
       thrown_ = std::move(what);
       thrown_text_ = text;
@@ -73,13 +73,13 @@ void mpi_endpoint::report(const std::string& text) {
 // they do.
 void mpi_endpoint::end_job(int rank, const std::string& text) {
   if (rank != rank_) {
-    const timespec a_while{1, 0};
-    nanosleep(&a_while, nullptr);
+    const timespec interval{1, 0};
+    nanosleep(&interval, nullptr);
   }
   if (!reported_)
     std::fprintf(stderr, "tutti: rank %d failed: %s\n", rank, std::string(without_prefix(text)).c_str());
   std::fflush(stderr);
-  let_launcher_read();
+  wait_for_launcher();
   aborts_ = true;
   MPI_Abort(MPI_COMM_WORLD, 1);
   std::_Exit(1);
@@ -92,15 +92,15 @@ bool mpi_endpoint::complete(MPI_Request& request, double& deadline, double began
     check(MPI_Test(&request, &flag, MPI_STATUS_IGNORE), "run", rank_);
     if (flag) return true;
     const bool had_failed = failure_monitor_->failed();
-    failure_monitor_->look();
+    failure_monitor_->poll();
     failure_monitor_->all_sent();
     if (failure_monitor_->failed()) drain();
     const double now = seconds_now();
     // The rank that threw aborts the job first. A rank that only received a notice waits longer.
     if (failure_monitor_->failed() && !had_failed) deadline = now + 3 * grace;
-    if (now > deadline + (failure_monitor_->another_reports() ? grace : 0)) return false;
-    if (failure_monitor_->checks()) failure_monitor_->idle(nullptr, {}, now - began, progress_);
-    rest(now - began);
+    if (now > deadline + (failure_monitor_->reported_elsewhere() ? grace : 0)) return false;
+    if (failure_monitor_->checks()) failure_monitor_->report_idle(nullptr, {}, now - began, progress_);
+    back_off(now - began);
   }
 }
 
@@ -118,7 +118,7 @@ outcome mpi_endpoint::end() {
   const int failed = cause_                       ? rank_
                      : failure_monitor_->failed() ? size_ + failure_monitor_->failed_rank()
                                                   : nobody;
-  const int local[3] = {failed, natives_ == 0 ? 1 : 0, p2p_has_ended() ? 1 : 0};
+  const int local[3] = {failed, natives_ == 0 ? 1 : 0, release_closed_p2p() ? 1 : 0};
   int agreed[3] = {};
   MPI_Request request;
   check(MPI_Iallreduce(local, agreed, 3, MPI_INT, MPI_MIN, control_, &request), "run", rank_);
@@ -127,7 +127,7 @@ outcome mpi_endpoint::end() {
     end_job(failure_monitor_->failed_rank(), failure_monitor_->text());
   }
   if (agreed[0] == nobody) {
-    if (failure_monitor_->checks() || agreed[2] == 0) settle(seconds_now() + grace);
+    if (failure_monitor_->checks() || agreed[2] == 0) complete_all_messages(seconds_now() + grace);
     return result;
   }
   result.failed_rank = agreed[0] % size_;
@@ -150,20 +150,20 @@ outcome mpi_endpoint::end() {
     nanosleep(&long_enough, nullptr);
     end_job(result.failed_rank, result.text);
   }
-  settle(seconds_now() + grace);
+  complete_all_messages(seconds_now() + grace);
   if (result.failed_rank == rank_ && !result.what && failure_monitor_->deadlock())
     result.what = std::make_exception_ptr(deadlock_error("run", rank_, "", result.text, ""));
   return result;
 }
 
 // Receives messages until no rank has any in progress, because MPI_Finalize may wait for them.
-void mpi_endpoint::settle(double deadline) {
+void mpi_endpoint::complete_all_messages(double deadline) {
   MPI_Request barrier = MPI_REQUEST_NULL;
   const double began = seconds_now();
   for (bool entered = false;;) {
     drain();
-    failure_monitor_->look();
-    if (!entered && failure_monitor_->all_sent() && p2p_has_ended()) {
+    failure_monitor_->poll();
+    if (!entered && failure_monitor_->all_sent() && release_closed_p2p()) {
       check(MPI_Ibarrier(control_, &barrier), "run", rank_);
       entered = true;
     }
@@ -177,17 +177,17 @@ void mpi_endpoint::settle(double deadline) {
       if (failure_monitor_->failed()) end_job(failure_monitor_->failed_rank(), failure_monitor_->text());
       throw engine_error("run", rank_, "", "messages of this run are still in progress at its end", "");
     }
-    rest(now - began);
+    back_off(now - began);
   }
 }
 
 void mpi_endpoint::drain() {
   drain(job_);
   if (p2p_ != MPI_COMM_NULL) drain(p2p_);
-  if (post_) post_->poll("run");
+  if (group_messages_) group_messages_->poll("run");
   drain(groups_);
   for (MPI_Comm c : opened_) drain(c);
-  for (mpi_p2p_transport* c : p2p_transports_) c->take_in_all();
+  for (mpi_p2p_transport* c : p2p_transports_) c->discard_all();
 }
 
 void mpi_endpoint::drain(MPI_Comm comm) {
@@ -199,7 +199,7 @@ void mpi_endpoint::drain(MPI_Comm comm) {
     if (!flag) return;
     MPI_Count bytes = 0;
     MPI_Get_elements_x(&status, MPI_BYTE, &bytes);
-    take_in(found, static_cast<std::size_t>(bytes));
+    receive_and_discard(found, static_cast<std::size_t>(bytes));
   }
 }
 

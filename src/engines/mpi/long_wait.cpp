@@ -10,13 +10,13 @@
 namespace tutti::mpi {
 
 long_wait::long_wait(const endpoint& ep, native_word& word, double seconds)
-    : ep_(ep), word_(word), patience_(seconds) {
+    : ep_(ep), word_(word), timeout_(seconds) {
   // The new thread must not receive signals of the program.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    looking_ = std::thread([this] { look(); });
+    thread_ = std::thread([this] { watch(); });
   } catch (const std::system_error&) {
     // An exception on one rank would leave the other ranks waiting.
   }
@@ -26,37 +26,37 @@ long_wait::long_wait(const endpoint& ep, native_word& word, double seconds)
 long_wait::~long_wait() {
   {
     const std::lock_guard guard(lock_);
-    over_ = true;
+    stopping_ = true;
   }
   end_.notify_all();
-  if (looking_.joinable()) looking_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
-void long_wait::look() {
+void long_wait::watch() {
   std::unique_lock guard(lock_);
   auto since = std::chrono::steady_clock::now();
-  while (!end_.wait_for(guard, std::chrono::seconds(1), [&] { return over_; })) {
-    if (said_.load(std::memory_order_relaxed)) continue;
+  while (!end_.wait_for(guard, std::chrono::seconds(1), [&] { return stopping_; })) {
+    if (reported_.load(std::memory_order_relaxed)) continue;
     std::uintptr_t now = word_.load(std::memory_order_relaxed);
     if (now == 0) continue;
     const auto time = std::chrono::steady_clock::now();
-    if ((now & 1) == 0) {  // another call than at the last look
+    if ((now & 1) == 0) {  // another call than at the last test
       word_.compare_exchange_strong(now, now | 1, std::memory_order_relaxed);
       since = time;
       continue;
     }
-    if (std::chrono::duration<double>(time - since).count() < patience_) continue;
+    if (std::chrono::duration<double>(time - since).count() < timeout_) continue;
     const char* const name = reinterpret_cast<const char*>(now >> 1);
     const shm::wait_site site{name, "", "the other ranks", -1, -1, shm::wait_site::unnumbered};
-    const std::string where = shm::describe(site, ep_.place());
+    const std::string where = shm::describe(site, ep_.call_site());
     if (word_.load(std::memory_order_relaxed) == now) report(where);
   }
 }
 
 void long_wait::report(const std::string& where) {
-  if (said_.exchange(true)) return;
+  if (reported_.exchange(true)) return;
   const std::string text = "tutti: rank " + std::to_string(ep_.rank()) + " has waited for more than " +
-                           std::to_string(static_cast<int>(patience_)) + " s " + where +
+                           std::to_string(static_cast<int>(timeout_)) + " s " + where +
                            "; TUTTI_CHECK=1 finds the cause of a deadlock\n";
   std::fputs(text.c_str(), stderr);
   std::fflush(stderr);

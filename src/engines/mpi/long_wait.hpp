@@ -51,22 +51,22 @@ class long_wait {
 
   /// Called when this rank has waited at `site` for `seconds`.
   void waited(const shm::wait_site& site, double seconds) {
-    if (seconds > patience_ && !said_.load(std::memory_order_relaxed)) [[unlikely]]
-      report(shm::describe(site, ep_.place()));
+    if (seconds > timeout_ && !reported_.load(std::memory_order_relaxed)) [[unlikely]]
+      report(shm::describe(site, ep_.call_site()));
   }
 
  private:
   void report(const std::string& where);
-  void look();
+  void watch();
 
   const endpoint& ep_;
   native_word& word_;
-  const double patience_;
-  std::atomic<bool> said_{false};
-  bool over_ = false;
+  const double timeout_;
+  std::atomic<bool> reported_{false};
+  bool stopping_ = false;
   std::mutex lock_;
   std::condition_variable end_;
-  std::thread looking_;
+  std::thread thread_;
 };
 
 }  // namespace tutti::mpi

@@ -10,11 +10,12 @@
 namespace tutti::mpi {
 namespace {
 
-// The lowest bits of `run`, as many as MPI has room for, below its top bit. Inner calls of a
-// composition count from 0, as the communicator's own calls do. The top bit keeps their tags apart.
+// The lowest bits of `run`, as many as MPI's tags can hold, below its top bit. Inner calls of a
+// composition count from 0, as the communicator's own calls do. The top bit distinguishes their
+// tags.
 int tag_of(std::uint32_t run, int mask) noexcept {
-  const std::uint32_t own = static_cast<std::uint32_t>(mask) >> 1;
-  return static_cast<int>((run & own) | ((run >> 31) * (own + 1)));
+  const std::uint32_t low_bits = static_cast<std::uint32_t>(mask) >> 1;
+  return static_cast<int>((run & low_bits) | ((run >> 31) * (low_bits + 1)));
 }
 
 }  // namespace
@@ -26,7 +27,7 @@ void mpi_context::isend(int to, std::uint32_t run, const void* data, std::size_t
     return large(to, tag, data, bytes, m);
   const int code = MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, tag, comm_, &m.request);
   if (code != MPI_SUCCESS) [[unlikely]]
-    refuse_start(t, code);
+    throw_start_error(t, code);
 }
 
 void mpi_context::irecv(int from, std::uint32_t run, void* data, std::size_t bytes, transfer& t) {
@@ -38,14 +39,14 @@ void mpi_context::irecv(int from, std::uint32_t run, void* data, std::size_t byt
     m.from = from;
     m.tag = tag;
     m.into = data;
-    m.unseen = true;
+    m.unmatched = true;
     return;
   }
   if (bytes > 0x7fffffff) [[unlikely]]
     return large(from, tag, data, bytes, m);
   const int code = MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, tag, comm_, &m.request);
   if (code != MPI_SUCCESS) [[unlikely]]
-    refuse_start(t, code);
+    throw_start_error(t, code);
 }
 
 void mpi_context::large(int peer, int tag, const void* data, std::size_t bytes, message& m) {
@@ -56,8 +57,8 @@ void mpi_context::large(int peer, int tag, const void* data, std::size_t bytes, 
   check(code, "a large message", ep_.rank());
 }
 
-void mpi_context::refuse_start(transfer& t, int code) {
-  ep_.end_message(reinterpret_cast<const ticket*>(t.state)->row);
+void mpi_context::throw_start_error(transfer& t, int code) {
+  ep_.end_message(reinterpret_cast<const request_id*>(t.state)->index);
   throw_mpi_error(code, "a message", ep_.rank());
 }
 
@@ -68,7 +69,7 @@ std::unique_ptr<p2p_transport> mpi_context::open_p2p() {
 
 bool mpi_context::done(transfer& t, const shm::wait_site& site) { return ep_.finished(t, site); }
 
-// A small send completes before the answer arrives. So the receive, which comes first, is polled
+// A small send completes before the reply arrives. So the receive, which comes first, is polled
 // alone while it is pending.
 void mpi_context::wait_both(transfer* a, transfer* b, const shm::wait_site& site) {
   if (a != nullptr)

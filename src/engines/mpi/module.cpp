@@ -20,10 +20,10 @@ namespace {
 
 const char* library_version() {
   static const std::string text = [] {  // MPI allows this call at any time
-    char said[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
-    MPI_Get_library_version(said, &length);
-    std::string all(said, static_cast<std::size_t>(length));
+    MPI_Get_library_version(version, &length);
+    std::string all(version, static_cast<std::size_t>(length));
     return all.substr(0, all.find_first_of("\r\n"));
   }();
   return text.c_str();
@@ -35,7 +35,7 @@ std::atomic<mpi_endpoint*> running{nullptr};
 std::atomic<pid_t> running_in{0};
 
 // Called by exit(), before MPI's own handler, because it was registered later. Otherwise the other
-// ranks would wait for this rank for ever, or the launcher would take its end for a normal one.
+// ranks would wait for this rank for ever, or the launcher would treat its end as a normal one.
 // MPICH's MPI_Abort also calls exit().
 void at_exit(int status, void*) {
   if (running_in.load() != getpid()) return;
@@ -56,40 +56,41 @@ outcome ranks_program(mpi_endpoint& ep, const rank_program& program) {
     running = nullptr;
   } catch (...) {
     running = nullptr;
-    const outcome own = failure_of(ep.rank());
-    ep.failed(own.what, own.text);
+    const outcome failure = failure_of(ep.rank());
+    ep.failed(failure.what, failure.text);
   }
   return ep.end();
 }
 
 // A process has one MPI and one run of its ranks. A second run inside it would wait for ranks that
-// do not come. An example is an LPF program, whose other ranks wait for lpf_exec().
-std::atomic<bool> under_way{false};
+// never join it. An example is an LPF program, whose other ranks wait for lpf_exec().
+std::atomic<bool> run_in_progress{false};
 
-class only_run {
+class single_run_guard {
  public:
-  only_run() {
-    if (under_way.exchange(true))
+  single_run_guard() {
+    if (run_in_progress.exchange(true))
       throw engine_error("run", -1, "", "a run over MPI is already in progress in this process",
                          "use its communicator; a program for LPF that calls run() by itself defines "
                          "LPF_MPI_AUTO_INITIALIZE as 0");
   }
-  ~only_run() { under_way = false; }
-  only_run(const only_run&) = delete;
-  only_run& operator=(const only_run&) = delete;
+  ~single_run_guard() { run_in_progress = false; }
+  single_run_guard(const single_run_guard&) = delete;
+  single_run_guard& operator=(const single_run_guard&) = delete;
 };
 
 outcome run(int argc, char** argv, const launch& how, const rank_program& program) {
-  const only_run alone;
+  const single_run_guard guard_of_run;
   outcome result;
-  int begun = 0, over = 0;
+  int initialized = 0, finalized = 0;
   bool must_finalize = false;
-  std::exception_ptr refused;  // no rank has failed; the ranks cannot start, and all ranks know it
+  std::exception_ptr start_error;  // no rank has failed; the ranks cannot start, and all ranks know it
   try {
-    check(MPI_Initialized(&begun), "run", -1);
-    check(MPI_Finalized(&over), "run", -1);
-    if (over) throw engine_error("run", -1, "", "MPI was finalized before", "call run() once in a process");
-    if (!begun) {
+    check(MPI_Initialized(&initialized), "run", -1);
+    check(MPI_Finalized(&finalized), "run", -1);
+    if (finalized)
+      throw engine_error("run", -1, "", "MPI was finalized before", "call run() once in a process");
+    if (!initialized) {
       int provided = 0;
       check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "run", -1);
       must_finalize = true;
@@ -98,13 +99,13 @@ outcome run(int argc, char** argv, const launch& how, const rank_program& progra
     std::optional<mpi_endpoint> ep;
     try {
       ep.emplace(MPI_COMM_WORLD, how.check);
-      ep->report_by(how.report);
+      ep->set_reporter(how.report);
     } catch (const usage_error& e) {
-      refused = std::current_exception();
+      start_error = std::current_exception();
       int rank = 0;
       MPI_Comm_rank(MPI_COMM_WORLD, &rank);
       if (rank == 0 && how.report) how.report(-1, e.what());
-      if (rank != 0 && how.another_reports) how.another_reports();
+      if (rank != 0 && how.reported_elsewhere) how.reported_elsewhere();
       MPI_Barrier(MPI_COMM_WORLD);  // launchers end the job with the first process that ends
     }
     if (ep) result = ranks_program(*ep, program);
@@ -113,7 +114,7 @@ outcome run(int argc, char** argv, const launch& how, const rank_program& progra
     if (must_finalize) MPI_Comm_rank(MPI_COMM_WORLD, &result.failed_rank);
   }
   if (must_finalize) MPI_Finalize();
-  if (refused) std::rethrow_exception(refused);
+  if (start_error) std::rethrow_exception(start_error);
   return result;
 }
 

@@ -12,7 +12,7 @@
 namespace tutti::mpi {
 
 /// Data in MPI's form that MPI reads until a call is complete, if the caller has another form.
-struct kept {
+struct converted_arrays {
   std::vector<int> in_counts, in_displs, out_counts, out_displs;
   std::vector<std::byte> operand;
 };
@@ -30,8 +30,8 @@ class mpi_context final : public context {
         shared_(shared) {}
   ~mpi_context() {
     if (!owned_) return;
-    ep_.retire(comm_);
-    if (p2p_ != MPI_COMM_NULL) ep_.retire(p2p_);
+    ep_.free_comm(comm_);
+    if (p2p_ != MPI_COMM_NULL) ep_.free_comm(p2p_);
   }
   MPI_Comm comm() const noexcept { return comm_; }
 
@@ -45,27 +45,27 @@ class mpi_context final : public context {
   void native(const call& c, const shm::wait_site& site) override;
   ready_native make_ready(const call& c) override;
   void native_begin(const call& c, native_state& s) override;
-  bool native_go_on(native_state& s, bool blocking, const shm::wait_site& site) override;
+  bool native_progress(native_state& s, bool blocking, const shm::wait_site& site) override;
 
  private:
-  struct under_way;
-  struct made_ready;
+  struct native_in_progress;
+  struct ready_state;
   void begin_and_wait(const call& c, const shm::wait_site& site);
   template <class Start>
-  std::size_t start(const call& c, std::size_t from, kept* arrays, const Start& go);
+  std::size_t start(const call& c, std::size_t from, converted_arrays* arrays, const Start& issue);
   // Functions that need arrays are kept out of line of the others.
   template <class Start>
-  [[gnu::noinline]] void start_reduce_beside(const call& c, std::size_t from, std::size_t n, kept* arrays,
-                                             const Start& go);
+  [[gnu::noinline]] void start_reduce_from_copy(const call& c, std::size_t from, std::size_t n,
+                                                converted_arrays* arrays, const Start& issue);
   template <class Start>
-  [[gnu::noinline]] void start_blocks(const call& c, const Start& go);
+  [[gnu::noinline]] void start_blocks(const call& c, const Start& issue);
   template <class Start>
-  [[gnu::noinline]] void start_vectors(const call& c, kept* arrays, const Start& go);
-  const int* ints(const counts_view& v, const char* parameter, std::vector<int>& own);
+  [[gnu::noinline]] void start_vectors(const call& c, converted_arrays* arrays, const Start& issue);
+  const int* ints(const counts_view& v, const char* parameter, std::vector<int>& converted);
   const int* displacements(const counts_view& displs, const int* counts, const char* parameter,
-                           std::vector<int>& own);
+                           std::vector<int>& converted);
   void large(int peer, int tag, const void* data, std::size_t bytes, message& m);
-  [[noreturn]] void refuse_start(transfer& t, int code);
+  [[noreturn]] void throw_start_error(transfer& t, int code);
   std::size_t part(const call& c, std::size_t from) const noexcept;
   void ok(int code, const call& c) const {
     if (code != MPI_SUCCESS) [[unlikely]]

@@ -35,45 +35,46 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls, MPI_Comm shared) : mp
   check(MPI_Query_thread(&level), "run", rank_);
   any_thread_ = level >= MPI_THREAD_SERIALIZED;
   int* limit = nullptr;
-  int known = 0;
-  check(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &limit, &known), "run", rank_);
-  if (!known || *limit < 32767)
+  int found = 0;
+  check(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &limit, &found), "run", rank_);
+  if (!found || *limit < 32767)
     throw engine_error("run", rank_, "", "this MPI does not allow tags up to 32767", "");
   max_tag_ = *limit;
   for (tag_mask_ = 32767; tag_mask_ <= (*limit - 1) / 2;) tag_mask_ = 2 * tag_mask_ + 1;
   types_.emplace(rank_);
-  // An exception here would leave the other ranks waiting in survey(), so it is thrown there.
-  double patience = 10;
-  std::exception_ptr refused;
+  // An exception here would leave the other ranks waiting in discover_topology(), so it is thrown
+  // there.
+  double timeout = 10;
+  std::exception_ptr settings_error;
   try {
     if (check_calls || size_ > 1)
-      patience = static_cast<double>(number_setting("TUTTI_DEADLOCK_AFTER", 1, 86400, 10));
+      timeout = static_cast<double>(number_setting("TUTTI_DEADLOCK_AFTER", 1, 86400, 10));
   } catch (const usage_error&) {
-    refused = std::current_exception();
+    settings_error = std::current_exception();
   }
-  failure_monitor_.emplace(control_, check_calls, patience);
+  failure_monitor_.emplace(control_, check_calls, timeout);
   messages_.reserve(64);
-  progress_since_ = looked_ = waiting_since_ = seconds_now();
-  survey(refused);
-  if (!check_calls && size_ > 1) waits_.emplace(*this, native_, patience);
+  progress_since_ = last_poll_ = waiting_since_ = seconds_now();
+  discover_topology(settings_error);
+  if (!check_calls && size_ > 1) long_wait_.emplace(*this, native_, timeout);
 }
 
 mpi_endpoint::~mpi_endpoint() {
-  end_wait_inside();
-  int over = 0;
-  if (MPI_Finalized(&over) != MPI_SUCCESS || over) return;
+  unregister_progress();
+  int finalized = 0;
+  if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized) return;
+  end_p2p();  // frees some of opened_
   for (MPI_Comm& c : opened_) MPI_Comm_free(&c);
-  end_p2p();
-  post_.reset();
+  group_messages_.reset();
   if (groups_ != MPI_COMM_NULL) MPI_Comm_free(&groups_);
   if (p2p_ != MPI_COMM_NULL) MPI_Comm_free(&p2p_);
   if (control_ != MPI_COMM_NULL) MPI_Comm_free(&control_);
   if (job_ != MPI_COMM_NULL) MPI_Comm_free(&job_);
 }
 
-void mpi_endpoint::retire(MPI_Comm comm) noexcept {
-  int over = 0;
-  if (MPI_Finalized(&over) != MPI_SUCCESS || over) return;
+void mpi_endpoint::free_comm(MPI_Comm comm) noexcept {
+  int finalized = 0;
+  if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized) return;
   if (failure_monitor_->failed()) return;
   std::erase(opened_, comm);
   MPI_Comm_free(&comm);
@@ -125,92 +126,116 @@ std::unique_ptr<context> mpi_endpoint::open(const group& members, std::uint64_t 
 }
 
 std::unique_ptr<context> mpi_endpoint::open_locally(const group& members, const group_name& name) {
-  if (!post_) post_ = std::make_unique<group_messages>(*this, groups_);
-  return std::make_unique<group_context>(*this, *post_, members, name.a, name);
+  if (!group_messages_) group_messages_ = std::make_unique<group_messages>(*this, groups_);
+  return std::make_unique<group_context>(*this, *group_messages_, members, name.a, name);
 }
 
 void mpi_endpoint::grow() {
-  const auto row = static_cast<std::uint32_t>(messages_.size());
+  const auto index = static_cast<std::uint32_t>(messages_.size());
   message fresh{};
   fresh.request = MPI_REQUEST_NULL;
   fresh.generation = none;
   messages_.push_back(fresh);
-  free_ = row;
+  free_ = index;
 }
 
-void mpi_endpoint::pause_watchful(const shm::wait_site& site) {
+void mpi_endpoint::send_rejection(int to, const rejection& what) {
+  failure_monitor_->send_rejection(to, what);
+  const int there = rank_on_node_[static_cast<std::size_t>(to)];
+  if (there >= 0) node_counters_.of(there).fetch_add(1, std::memory_order_release);
+}
+
+// A rank increments the counter after it has sent the rejection, which is short, so it arrives
+// soon.
+void mpi_endpoint::fetch_rejections() noexcept {
+  try {
+    if (!counts_rejections_) return failure_monitor_->poll();
+    // More may have arrived than are counted.
+    const std::uint32_t sent = rejections_sent_here_->load(std::memory_order_acquire);
+    const auto missing = [&] {
+      return static_cast<std::int32_t>(sent - failure_monitor_->rejections_received()) > 0;
+    };
+    while (missing() && !failure_monitor_->failed()) failure_monitor_->poll();
+    rejections_seen_ = sent;
+  } catch (...) {
+    // MPI has failed. The next call finds that.
+  }
+}
+
+void mpi_endpoint::pause_slowly(const shm::wait_site& site) {
   if (wait_ != nullptr) progress_in_wait(*wait_);
-  if (crowded_)
-    pause_crowded(site);
+  if (oversubscribed_)
+    pause_oversubscribed(site);
   else if ((++pauses_ & 1023) == 0)
-    look(site);
+    poll_failures(site);
 }
 
 // With more ranks than cores, the rank that is waited for needs this core. After a long wait this
 // rank sleeps.
-void mpi_endpoint::pause_crowded(const shm::wait_site& site) {
+void mpi_endpoint::pause_oversubscribed(const shm::wait_site& site) {
   sched_yield();
   const double now = seconds_now();
-  if (now - looked_ < 1e-3) return;
-  look(site);
+  if (now - last_poll_ < 1e-3) return;
+  poll_failures(site);
   if (now - progress_since_ > 0.1) {
     const timespec little{0, 200'000};
     nanosleep(&little, nullptr);
   }
 }
 
-void mpi_endpoint::look(const shm::wait_site& site) {
+void mpi_endpoint::poll_failures(const shm::wait_site& site) {
   const double now = seconds_now();
-  // A waiting rank looks all the time. A rank that has computed in between begins a new wait.
-  if (progress_ != progress_seen_ || now - looked_ > 1) waiting_since_ = now;
-  looked_ = now;
+  // A waiting rank polls all the time. A rank that has computed in between begins a new wait.
+  if (progress_ != progress_seen_ || now - last_poll_ > 1) waiting_since_ = now;
+  last_poll_ = now;
   if (progress_ != progress_seen_) {
     progress_seen_ = progress_;
     progress_since_ = now;
   }
-  failure_monitor_->look();
-  if (failure_monitor_->checks()) failure_monitor_->idle(&site, place(), now - progress_since_, progress_);
-  if (waits_) waits_->waited(site, now - waiting_since_);
+  failure_monitor_->poll();
+  if (failure_monitor_->checks())
+    failure_monitor_->report_idle(&site, call_site(), now - progress_since_, progress_);
+  if (long_wait_) long_wait_->waited(site, now - waiting_since_);
   if (failure_monitor_->failed()) throw_failure(site);
 }
 
 void mpi_endpoint::throw_failure(const shm::wait_site& site) {
-  if (!serves_others()) taken_out_ = true;
+  if (!serves_peers()) wait_aborted_ = true;
   if (failure_monitor_->deadlock())
-    give_up(deadlock_error(site.operation, rank_, "", failure_monitor_->text(), ""));
-  give_up(peer_error(site.operation, rank_, "",
-                     "rank " + std::to_string(failure_monitor_->failed_rank()) + " failed (" +
-                         std::string(without_prefix(failure_monitor_->text())) + ")",
-                     "this rank's wait was ended"));
+    abandon_and_throw(deadlock_error(site.operation, rank_, "", failure_monitor_->text(), ""));
+  abandon_and_throw(peer_error(site.operation, rank_, "",
+                               "rank " + std::to_string(failure_monitor_->failed_rank()) + " failed (" +
+                                   std::string(without_prefix(failure_monitor_->text())) + ")",
+                               "this rank's wait was ended"));
 }
 
 // Ends every message in progress, because the exception may free the buffers. Receives are
 // cancelled. Sends cannot be cancelled. But every rank that knows of the failure receives what is
 // sent to it, so they complete.
 void mpi_endpoint::abandon(const char* why) {
-  if (post_) post_->forget();
-  for (std::uint32_t row = 0; row < messages_.size(); ++row) {
-    message& m = messages_[row];
-    if (m.busy && m.unseen)
-      end_message(row);
+  if (group_messages_) group_messages_->cancel_receives();
+  for (std::uint32_t index = 0; index < messages_.size(); ++index) {
+    message& m = messages_[index];
+    if (m.busy && m.unmatched)
+      end_message(index);
     else if (m.busy && m.receives && m.request != MPI_REQUEST_NULL)
       MPI_Cancel(&m.request);
   }
   const double deadline = seconds_now() + 2;
   for (;;) {
     bool waiting = false;
-    for (std::uint32_t row = 0; row < messages_.size(); ++row) {
-      message& m = messages_[row];
+    for (std::uint32_t index = 0; index < messages_.size(); ++index) {
+      message& m = messages_[index];
       if (!m.busy) continue;
       int flag = 0;
       if (MPI_Test(&m.request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS) flag = 1;
       if (flag)
-        end_message(row);
+        end_message(index);
       else
         waiting = true;
     }
     if (!waiting) return;
-    if (!failure_monitor_->failed()) failure_monitor_->look();
+    if (!failure_monitor_->failed()) failure_monitor_->poll();
     if (failure_monitor_->failed()) drain();
     if (seconds_now() > deadline) {
       if (failure_monitor_->failed()) end_job(failure_monitor_->failed_rank(), failure_monitor_->text());
@@ -233,10 +258,10 @@ bool mpi_endpoint::open_sends() {
 // Starts the receive if its message has arrived and has the right length. Open MPI 4.1 writes a
 // message that is too long beyond the end of the buffer before it reports the error. This function
 // detects that before. Receives from one sender are served in order.
-bool mpi_endpoint::see(std::uint32_t row, const shm::wait_site& site) {
-  message& m = messages_[row];
+bool mpi_endpoint::start_if_arrived(std::uint32_t index, const shm::wait_site& site) {
+  message& m = messages_[index];
   for (const message& other : messages_)
-    if (other.busy && other.unseen && other.comm == m.comm && other.from == m.from && other.tag == m.tag &&
+    if (other.busy && other.unmatched && other.comm == m.comm && other.from == m.from && other.tag == m.tag &&
         static_cast<std::int32_t>(other.generation - m.generation) < 0)
       return false;
   int flag = 0;
@@ -244,17 +269,17 @@ bool mpi_endpoint::see(std::uint32_t row, const shm::wait_site& site) {
   MPI_Status status;
   check(MPI_Improbe(m.from, m.tag, m.comm, &flag, &found, &status), site.operation, rank_);
   if (!flag) return false;
-  m.unseen = false;
-  MPI_Count came = 0;
-  check(MPI_Get_elements_x(&status, MPI_BYTE, &came), site.operation, rank_);
-  if (static_cast<std::size_t>(came) != m.bytes) {
+  m.unmatched = false;
+  MPI_Count received = 0;
+  check(MPI_Get_elements_x(&status, MPI_BYTE, &received), site.operation, rank_);
+  if (static_cast<std::size_t>(received) != m.bytes) {
     // The message is received all the same, because its sender waits for that.
     const message copy = m;
-    end_message(row);
-    take_in(found, static_cast<std::size_t>(came));
-    refuse_length(copy.peer, copy.bytes, static_cast<std::size_t>(came), site);
+    end_message(index);
+    receive_and_discard(found, static_cast<std::size_t>(received));
+    throw_wrong_length(copy.peer, copy.bytes, static_cast<std::size_t>(received), site);
   }
-  stretch s = types_->of(element{}, m.bytes);
+  typed_count s = types_->of(element{}, m.bytes);
   const int code = MPI_Imrecv(m.into, s.count, s.type, &found, &m.request);
   s.free();
   check(code, site.operation, rank_);
@@ -262,43 +287,45 @@ bool mpi_endpoint::see(std::uint32_t row, const shm::wait_site& site) {
 }
 
 // Receives and discards a message.
-void mpi_endpoint::take_in(MPI_Message found, std::size_t bytes) {
-  std::vector<std::byte> nowhere(bytes);
-  stretch s = types_->of(element{}, bytes);
-  MPI_Mrecv(nowhere.data(), s.count, s.type, &found, MPI_STATUS_IGNORE);
+void mpi_endpoint::receive_and_discard(MPI_Message found, std::size_t bytes) {
+  std::vector<std::byte> discarded(bytes);
+  typed_count s = types_->of(element{}, bytes);
+  MPI_Mrecv(discarded.data(), s.count, s.type, &found, MPI_STATUS_IGNORE);
   s.free();
 }
 
-void mpi_endpoint::check_length(std::uint32_t row, MPI_Status& status, const shm::wait_site& site) {
-  const message& m = messages_[row];
+void mpi_endpoint::check_length(std::uint32_t index, MPI_Status& status, const shm::wait_site& site) {
+  const message& m = messages_[index];
   int count = 0;
   if (m.bytes <= 0x7fffffff) {
     if (MPI_Get_count(&status, MPI_BYTE, &count) == MPI_SUCCESS && static_cast<std::size_t>(count) == m.bytes)
         [[likely]]
       return;
   }
-  MPI_Count came = count;
-  MPI_Get_elements_x(&status, MPI_BYTE, &came);
-  if (static_cast<std::size_t>(came) == m.bytes) return;
+  MPI_Count received = count;
+  MPI_Get_elements_x(&status, MPI_BYTE, &received);
+  if (static_cast<std::size_t>(received) == m.bytes) return;
   const message copy = m;
-  end_message(row);
-  refuse_length(copy.peer, copy.bytes, static_cast<std::size_t>(came), site);
+  end_message(index);
+  throw_wrong_length(copy.peer, copy.bytes, static_cast<std::size_t>(received), site);
 }
 
-void mpi_endpoint::throw_transfer_error(std::uint32_t row, int code, const shm::wait_site& site) {
-  const message copy = messages_[row];
-  end_message(row);
-  if (is_truncation(code)) refuse_length(copy.peer, copy.bytes, {}, site);  // MPI does not report the length
+void mpi_endpoint::throw_transfer_error(std::uint32_t index, int code, const shm::wait_site& site) {
+  const message copy = messages_[index];
+  end_message(index);
+  // MPI does not report the length.
+  if (is_truncation(code)) throw_wrong_length(copy.peer, copy.bytes, {}, site);
   try {
     throw_mpi_error(code, site.operation, rank_);
   } catch (const engine_error& e) {
-    give_up(e);
+    abandon_and_throw(e);
   }
 }
 
-void mpi_endpoint::refuse_length(int peer, std::size_t expected, std::optional<std::size_t> came,
-                                 const shm::wait_site& site) {
-  throw_length_mismatch(site.operation, rank_, peer, came, expected, [&](const auto& e) { give_up(e); });
+void mpi_endpoint::throw_wrong_length(int peer, std::size_t expected, std::optional<std::size_t> actual,
+                                      const shm::wait_site& site) {
+  throw_length_mismatch(site.operation, rank_, peer, actual, expected,
+                        [&](const auto& e) { abandon_and_throw(e); });
 }
 
 void mpi_endpoint::throw_abandoned(const shm::wait_site& site) {

@@ -67,7 +67,7 @@ constexpr bool mpich_reports_lengths(collective what) noexcept {
 }
 
 /// The offer for a call within one group. In a header, because the modules do not link the library.
-/// MPICH's collectives are begun and polled (mpi_endpoint::begins_natives), so their nonblocking
+/// MPICH's collectives are begun and polled (mpi_endpoint::polls_natives), so their nonblocking
 /// form counts.
 constexpr native_offer mpi_offers(const agreed_signature& s, bool mpich) noexcept {
   if (!mpi_has(s)) return native_offer::none;

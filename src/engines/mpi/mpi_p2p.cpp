@@ -15,33 +15,34 @@ int mpi_tag(int tag) noexcept { return tag == tags::any ? MPI_ANY_TAG : tag; }
 
 mpi_p2p_transport::mpi_p2p_transport(context& where, mpi_endpoint& ep, MPI_Comm comm, bool owned, bool shared)
     : where_(where), ep_(ep), comm_(comm), owned_(owned), shared_(shared), rank_(where.members().rank()) {
-  ep_.serves(*this);
+  ep_.add_transport(*this);
 }
 
 // Unreceived messages are discarded, unless the program may still receive them. The endpoint keeps
 // what MPI still has in progress. A shared communicator may already be freed.
 mpi_p2p_transport::~mpi_p2p_transport() {
   try {
-    if (!shared_ && ep_.may_talk())
+    if (!shared_ && ep_.can_communicate())
       while (shm::unexpected_message* one = next("receiving")) drop(*one, false);
   } catch (...) {
     // The job is failing and ends without these messages.
   }
-  ep_.serves_no_more(*this);
-  ep_.retire_p2p(owned_ ? comm_ : MPI_COMM_NULL, std::move(kept_));
+  ep_.remove_transport(*this);
+  ep_.close_p2p(owned_ ? comm_ : MPI_COMM_NULL, std::move(buffered_));
 }
 
 // --- Sending.
 
 bool mpi_p2p_transport::post(const detail::send_args& what, transfer& t) {
-  if (what.bytes <= at_once && what.mode != send_modes::synchronous && what.destination != rank_) [[likely]] {
+  if (what.bytes <= eager_bytes && what.mode != send_modes::synchronous && what.destination != rank_)
+      [[likely]] {
     const int code =
         MPI_Send(what.data, static_cast<int>(what.bytes), MPI_BYTE, what.destination, what.tag, comm_);
     check(code, what.operation, rank_);
     return true;
   }
-  if (what.mode == send_modes::buffered ||
-      (what.destination == rank_ && what.bytes <= at_once_to_self && what.mode != send_modes::synchronous)) {
+  if (what.mode == send_modes::buffered || (what.destination == rank_ && what.bytes <= eager_bytes_to_self &&
+                                            what.mode != send_modes::synchronous)) {
     post_copy(what);
     return true;
   }
@@ -50,29 +51,29 @@ bool mpi_p2p_transport::post(const detail::send_args& what, transfer& t) {
 }
 
 void mpi_p2p_transport::post_copy(const detail::send_args& what) {
-  ep_.reap(kept_);
-  kept_message& one = kept_.emplace_back();
+  ep_.release_completed(buffered_);
+  buffered_message& one = buffered_.emplace_back();
   one.data.reset(new std::byte[what.bytes + 1]);
   if (what.bytes != 0) std::memcpy(one.data.get(), what.data, what.bytes);
   try {
-    start(what, one.data.get(), one.moving);
+    start(what, one.data.get(), one.state);
   } catch (...) {
-    kept_.pop_back();
+    buffered_.pop_back();
     throw;
   }
 }
 
 void mpi_p2p_transport::start(const detail::send_args& what, const void* data, transfer& t) {
   message& m = ep_.begin_message(t, false, where_.members().address(what.destination), what.bytes);
-  stretch s = ep_.types().of(element{}, what.bytes);
+  typed_count s = ep_.types().of(element{}, what.bytes);
   const auto send = what.mode == send_modes::synchronous ? MPI_Issend : MPI_Isend;
   const int code = send(data, s.count, s.type, what.destination, what.tag, comm_, &m.request);
   s.free();
   if (code != MPI_SUCCESS) [[unlikely]]
-    refuse_start(t, code, what.operation);
+    throw_start_error(t, code, what.operation);
 }
 
-void mpi_p2p_transport::refuse_start(transfer& t, int code, const char* operation) {
+void mpi_p2p_transport::throw_start_error(transfer& t, int code, const char* operation) {
   ep_.end_message(t);
   throw_mpi_error(code, operation, rank_);
 }
@@ -101,7 +102,7 @@ mpi_p2p_transport::found_message* mpi_p2p_transport::matched(int source, int tag
   MPI_Status status;
   check(MPI_Improbe(source, tag, comm_, &flag, &handle, &status), operation, rank_);
   if (!flag) return nullptr;
-  found_message* const one = &found_.take();
+  found_message* const one = &found_.acquire();
   one->handle = handle;
   one->source = status.MPI_SOURCE;
   one->tag = status.MPI_TAG;
@@ -111,8 +112,8 @@ mpi_p2p_transport::found_message* mpi_p2p_transport::matched(int source, int tag
 
 std::size_t mpi_p2p_transport::bytes_of(const MPI_Status& status, const char* operation) const {
   int bytes = 0;
-  const bool told = MPI_Get_count(&status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes >= 0;
-  return told ? static_cast<std::size_t>(bytes) : length_of(status, operation);
+  const bool has_count = MPI_Get_count(&status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes >= 0;
+  return has_count ? static_cast<std::size_t>(bytes) : length_of(status, operation);
 }
 
 std::size_t mpi_p2p_transport::length_of(const MPI_Status& status, const char* operation) const {
@@ -121,15 +122,16 @@ std::size_t mpi_p2p_transport::length_of(const MPI_Status& status, const char* o
   return static_cast<std::size_t>(bytes);
 }
 
-bool mpi_p2p_transport::open(shm::unexpected_message& one, void* into, transfer& t, const char* operation) {
+bool mpi_p2p_transport::receive_contents(shm::unexpected_message& one, void* into, transfer& t,
+                                         const char* operation) {
   auto& from = static_cast<found_message&>(one);
   if (from.handle == MPI_MESSAGE_NULL) [[unlikely]]
     ep_.throw_abandoned({operation, "", "", -1, -1, shm::wait_site::unnumbered});
-  if (from.bytes <= at_once) {
+  if (from.bytes <= eager_bytes) {
     check(MPI_Mrecv(into, static_cast<int>(from.bytes), MPI_BYTE, &from.handle, MPI_STATUS_IGNORE), operation,
           rank_);
     from.handle = MPI_MESSAGE_NULL;
-    found_.give_back(from);
+    found_.release(from);
     return true;
   }
   receive(from, into, t, operation);
@@ -138,57 +140,57 @@ bool mpi_p2p_transport::open(shm::unexpected_message& one, void* into, transfer&
 
 void mpi_p2p_transport::receive(found_message& from, void* into, transfer& t, const char* operation) {
   message& m = ep_.begin_message(t, true, where_.members().address(from.source), from.bytes);
-  stretch s = ep_.types().of(element{}, from.bytes);
+  typed_count s = ep_.types().of(element{}, from.bytes);
   const int code = MPI_Imrecv(into, s.count, s.type, &from.handle, &m.request);
   s.free();
   if (code != MPI_SUCCESS) [[unlikely]]
-    refuse_start(t, code, operation);
+    throw_start_error(t, code, operation);
   from.handle = MPI_MESSAGE_NULL;
-  found_.give_back(from);
+  found_.release(from);
 }
 
 // Receives the message all the same, because MPI would keep it for ever otherwise.
 void mpi_p2p_transport::drop(shm::unexpected_message& one, bool) noexcept {
   auto& from = static_cast<found_message&>(one);
-  if (from.handle == MPI_MESSAGE_NULL || !ep_.may_talk()) return;
+  if (from.handle == MPI_MESSAGE_NULL || !ep_.can_communicate()) return;
   try {
-    kept_message& place = kept_.emplace_back();
-    place.data.reset(new std::byte[from.bytes + 1]);
-    receive(from, place.data.get(), place.moving, "receiving");
-    ep_.reap(kept_);
+    buffered_message& buffered = buffered_.emplace_back();
+    buffered.data.reset(new std::byte[from.bytes + 1]);
+    receive(from, buffered.data.get(), buffered.state, "receiving");
+    ep_.release_completed(buffered_);
   } catch (...) {
     // The next wait reports MPI's error.
   }
 }
 
-void mpi_p2p_transport::take_in_all() {
+void mpi_p2p_transport::discard_all() {
   for (const auto& one : found_.all())
     if (one->handle != MPI_MESSAGE_NULL) {
-      ep_.take_in(one->handle, one->bytes);
+      ep_.receive_and_discard(one->handle, one->bytes);
       one->handle = MPI_MESSAGE_NULL;
     }
 }
 
 // --- Receives that MPI matches itself.
 
-bool mpi_p2p_transport::take_over(const detail::recv_args& r, transfer& t) {
-  message& m = ep_.begin_message(t, true, r.source < 0 ? -1 : where_.members().address(r.source), r.most);
-  stretch s = ep_.types().of(element{}, r.most);
+bool mpi_p2p_transport::try_irecv(const detail::recv_args& r, transfer& t) {
+  message& m = ep_.begin_message(t, true, r.source < 0 ? -1 : where_.members().address(r.source), r.capacity);
+  typed_count s = ep_.types().of(element{}, r.capacity);
   const int code =
       MPI_Irecv(r.into, s.count, s.type, mpi_source(r.source), mpi_tag(r.tag), comm_, &m.request);
   s.free();
   if (code != MPI_SUCCESS) [[unlikely]]
-    refuse_start(t, code, r.operation);
+    throw_start_error(t, code, r.operation);
   return true;
 }
 
-bool mpi_p2p_transport::came(transfer& t, detail::envelope& found, const shm::wait_site& site) {
+bool mpi_p2p_transport::irecv_done(transfer& t, detail::envelope& found, const shm::wait_site& site) {
   MPI_Status status;
-  bool longer = false;
-  if (!ep_.finished_with(t, status, longer, shared_ ? comm_ : MPI_COMM_NULL, site)) return false;
+  bool truncated = false;
+  if (!ep_.test_receive(t, status, truncated, shared_ ? comm_ : MPI_COMM_NULL, site)) return false;
   found.source = status.MPI_SOURCE;
   found.tag = status.MPI_TAG;
-  found.bytes = longer ? ~std::size_t{0} : length_of(status, site.operation);
+  found.bytes = truncated ? ~std::size_t{0} : length_of(status, site.operation);
   return true;
 }
 

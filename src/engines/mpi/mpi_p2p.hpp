@@ -32,26 +32,27 @@ class mpi_p2p_transport final : public p2p_transport {
   }
   shm::unexpected_message* next(const char* operation) override;
   void wait_for_next(const shm::wait_site& site) override { ep_.pause(site); }
-  bool open(shm::unexpected_message& one, void* into, transfer& t, const char* operation) override;
-  bool opened(transfer& t, const shm::wait_site& site) override { return ep_.finished(t, site); }
+  bool receive_contents(shm::unexpected_message& one, void* into, transfer& t,
+                        const char* operation) override;
+  bool contents_received(transfer& t, const shm::wait_site& site) override { return ep_.finished(t, site); }
   void drop(shm::unexpected_message& one, bool received) noexcept override;
 
   bool shared() const noexcept override { return shared_; }
   bool peek(int source, int tag, detail::envelope& what, const char* operation) override;
   shm::unexpected_message* fetch(const detail::envelope& what, const char* operation) override;
 
-  bool take_over(const detail::recv_args& r, transfer& t) override;
-  bool came(transfer& t, detail::envelope& found, const shm::wait_site& site) override;
-  void withdraw(transfer& t) noexcept override { ep_.cancel(t); }
+  bool try_irecv(const detail::recv_args& r, transfer& t) override;
+  bool irecv_done(transfer& t, detail::envelope& found, const shm::wait_site& site) override;
+  void cancel_irecv(transfer& t) noexcept override { ep_.cancel(t); }
 
   /// Called when the job has failed. Receives all found messages, because their senders wait for
   /// that.
-  void take_in_all();
+  void discard_all();
 
  private:
-  static constexpr std::size_t at_once = 1024;          // bytes that every MPI sends eagerly
+  static constexpr std::size_t eager_bytes = 1024;  // bytes that every MPI sends eagerly
   // Bytes that a rank may send itself before the receive.
-  static constexpr std::size_t at_once_to_self = 4096;
+  static constexpr std::size_t eager_bytes_to_self = 4096;
   struct found_message final : shm::unexpected_message {
     MPI_Message handle = MPI_MESSAGE_NULL;
   };
@@ -62,14 +63,14 @@ class mpi_p2p_transport final : public p2p_transport {
   std::size_t bytes_of(const MPI_Status& status, const char* operation) const;
   [[gnu::noinline]] std::size_t length_of(const MPI_Status& status, const char* operation) const;
   void receive(found_message& from, void* into, transfer& t, const char* operation);
-  [[noreturn]] void refuse_start(transfer& t, int code, const char* operation);
+  [[noreturn]] void throw_start_error(transfer& t, int code, const char* operation);
 
   context& where_;
   mpi_endpoint& ep_;
   MPI_Comm comm_;
   bool owned_, shared_;
   int rank_;
-  std::vector<kept_message> kept_;
+  std::vector<buffered_message> buffered_;
   object_pool<found_message> found_;
 };
 

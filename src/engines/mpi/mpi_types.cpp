@@ -44,8 +44,8 @@ types::types(int rank)
       rank_(rank) {}
 
 types::~types() {
-  int over = 0;
-  if (MPI_Finalized(&over) != MPI_SUCCESS || over) return;
+  int finalized = 0;
+  if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized) return;
   for (auto& [bytes, type] : sizes_) MPI_Type_free(&type);
 }
 

@@ -20,13 +20,13 @@ inline constexpr int op_count = static_cast<int>(builtin_op::logical_xor) + 1;
 
 /// `count` items of `type`. free() frees a type that was made for a single use, even while MPI
 /// still uses it.
-struct stretch {
+struct typed_count {
   MPI_Datatype type;
   int count;
-  bool made;
+  bool temporary;
 
   void free() {
-    if (made) MPI_Type_free(&type);
+    if (temporary) MPI_Type_free(&type);
   }
 };
 
@@ -47,11 +47,11 @@ class types {
     return e.kind != element_kind::opaque ? of_kind(e.kind) : of_size(e.size);
   }
   /// n contiguous elements.
-  stretch of(const element& e, std::size_t n) {
-    constexpr std::size_t most = 0x7fffffff;
-    if (e.kind != element_kind::opaque && n <= most) [[likely]]
+  typed_count of(const element& e, std::size_t n) {
+    constexpr std::size_t max_count = 0x7fffffff;
+    if (e.kind != element_kind::opaque && n <= max_count) [[likely]]
       return {of_kind(e.kind), static_cast<int>(n), false};
-    if (n * e.size <= most) return {MPI_BYTE, static_cast<int>(n * e.size), false};
+    if (n * e.size <= max_count) return {MPI_BYTE, static_cast<int>(n * e.size), false};
     return {make_large_type(n * e.size, "a large message", rank_), 1, true};
   }
 

@@ -19,14 +19,14 @@ namespace {
 constexpr std::size_t max_int = 0x7fffffff;
 constexpr std::size_t part_bytes = std::size_t{1} << 30;  // of a collective that is done in parts
 
-struct at_once {
+struct run_blocking {
   template <class Blocking, class Begin, class... Arguments>
   int operator()(Blocking f, Begin, Arguments... a) const {
     return f(a...);
   }
 };
 
-struct begin_only {
+struct start_nonblocking {
   MPI_Request* request;
   template <class Blocking, class Begin, class... Arguments>
   int operator()(Blocking, Begin f, Arguments... a) const {
@@ -35,13 +35,13 @@ struct begin_only {
 };
 
 // Whether the collective works element by element, so that it can be done in parts.
-bool divisible(collective what) noexcept {
+bool works_elementwise(collective what) noexcept {
   return what == collective::bcast || (combines(what) && what != collective::reduce_scatter_block);
 }
 
 // MPICH 4.0 crashes in MPI_Reduce with MPI_IN_PLACE at a root that is not the first rank of its
 // node.
-bool fails_in_place([[maybe_unused]] int root) noexcept {
+bool in_place_reduce_crashes([[maybe_unused]] int root) noexcept {
 #ifdef MPICH_VERSION
   return root != 0;
 #else
@@ -49,15 +49,15 @@ bool fails_in_place([[maybe_unused]] int root) noexcept {
 #endif
 }
 
-void* moved(void* p, std::size_t bytes) noexcept { return static_cast<std::byte*>(p) + bytes; }
+void* offset_by(void* p, std::size_t bytes) noexcept { return static_cast<std::byte*>(p) + bytes; }
 
 }  // namespace
 
-struct mpi_context::under_way {
+struct mpi_context::native_in_progress {
   MPI_Request request = MPI_REQUEST_NULL;
   const call* what = nullptr;
   std::size_t reached = 0;  // elements that are done or in progress
-  kept* arrays = nullptr;
+  converted_arrays* arrays = nullptr;
 };
 
 native_offer mpi_context::offers(const agreed_signature& s) const noexcept {
@@ -70,20 +70,21 @@ native_offer mpi_context::offers(const agreed_signature& s) const noexcept {
 
 // The number of elements of the part that begins at `from`.
 std::size_t mpi_context::part(const call& c, std::size_t from) const noexcept {
-  const std::size_t left = c.count - from;
-  if (left * c.type.size <= max_int) [[likely]]
-    return left;
-  return std::min(left, std::max<std::size_t>(1, part_bytes / c.type.size));
+  const std::size_t remaining = c.count - from;
+  if (remaining * c.type.size <= max_int) [[likely]]
+    return remaining;
+  return std::min(remaining, std::max<std::size_t>(1, part_bytes / c.type.size));
 }
 
 // Starts or runs the next part. Returns the number of elements done or in progress.
 template <class Start>
-std::size_t mpi_context::start(const call& c, std::size_t from, kept* arrays, const Start& go) {
+std::size_t mpi_context::start(const call& c, std::size_t from, converted_arrays* arrays,
+                               const Start& issue) {
   const auto combine = [&](auto blocking, auto begin) {
     const std::size_t n = part(c, from), offset = from * c.type.size;
     const void* input = c.in_place ? MPI_IN_PLACE : static_cast<const std::byte*>(c.input) + offset;
-    ok(go(blocking, begin, input, moved(c.output, offset), static_cast<int>(n),
-          ep_.types().of_kind(c.type.kind), ep_.types().of_op(c.op.which), comm_),
+    ok(issue(blocking, begin, input, offset_by(c.output, offset), static_cast<int>(n),
+             ep_.types().of_kind(c.type.kind), ep_.types().of_op(c.op.which), comm_),
        c);
     return from + n;
   };
@@ -95,48 +96,49 @@ std::size_t mpi_context::start(const call& c, std::size_t from, kept* arrays, co
     case collective::exscan:
       return combine(MPI_Exscan, MPI_Iexscan);
     case collective::barrier:
-      ok(go(MPI_Barrier, MPI_Ibarrier, comm_), c);
+      ok(issue(MPI_Barrier, MPI_Ibarrier, comm_), c);
       return c.count;
     case collective::bcast: {
       const std::size_t n = part(c, from);
       void* data = rank_ == c.root && !c.in_place ? const_cast<void*>(c.input) : c.output;
-      stretch s = ep_.types().of(c.type, n);
-      ok(go(MPI_Bcast, MPI_Ibcast, moved(data, from * c.type.size), s.count, s.type, c.root, comm_), c);
+      typed_count s = ep_.types().of(c.type, n);
+      ok(issue(MPI_Bcast, MPI_Ibcast, offset_by(data, from * c.type.size), s.count, s.type, c.root, comm_),
+         c);
       s.free();
       return from + n;
     }
     case collective::reduce: {
       const std::size_t n = part(c, from), offset = from * c.type.size;
-      if (c.in_place && rank_ == c.root && fails_in_place(c.root)) [[unlikely]] {
-        start_reduce_beside(c, from, n, arrays, go);
+      if (c.in_place && rank_ == c.root && in_place_reduce_crashes(c.root)) [[unlikely]] {
+        start_reduce_from_copy(c, from, n, arrays, issue);
         return from + n;
       }
-      const void* own = c.in_place ? c.output : c.input;
+      const void* send = c.in_place ? c.output : c.input;
       const void* input =
-          c.in_place && rank_ == c.root ? MPI_IN_PLACE : static_cast<const std::byte*>(own) + offset;
-      void* output = rank_ == c.root ? moved(c.output, offset) : nullptr;
-      ok(go(MPI_Reduce, MPI_Ireduce, input, output, static_cast<int>(n), ep_.types().of_kind(c.type.kind),
-            ep_.types().of_op(c.op.which), c.root, comm_),
+          c.in_place && rank_ == c.root ? MPI_IN_PLACE : static_cast<const std::byte*>(send) + offset;
+      void* output = rank_ == c.root ? offset_by(c.output, offset) : nullptr;
+      ok(issue(MPI_Reduce, MPI_Ireduce, input, output, static_cast<int>(n), ep_.types().of_kind(c.type.kind),
+               ep_.types().of_op(c.op.which), c.root, comm_),
          c);
       return from + n;
     }
     case collective::reduce_scatter_block:
-      ok(go(MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block, c.in_place ? MPI_IN_PLACE : c.input,
-            c.output, static_cast<int>(c.count), ep_.types().of_kind(c.type.kind),
-            ep_.types().of_op(c.op.which), comm_),
+      ok(issue(MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block, c.in_place ? MPI_IN_PLACE : c.input,
+               c.output, static_cast<int>(c.count), ep_.types().of_kind(c.type.kind),
+               ep_.types().of_op(c.op.which), comm_),
          c);
       return c.count;
     case collective::gather:
     case collective::scatter:
     case collective::allgather:
     case collective::alltoall:
-      start_blocks(c, go);
+      start_blocks(c, issue);
       return c.count;
     case collective::gatherv:
     case collective::scatterv:
     case collective::allgatherv:
     case collective::alltoallv:
-      start_vectors(c, arrays, go);
+      start_vectors(c, arrays, issue);
       return c.count;
     default:
       throw engine_error(name_of(c.what).data(), ep_.rank(), "", "MPI has no such collective here", "");
@@ -145,87 +147,88 @@ std::size_t mpi_context::start(const call& c, std::size_t from, kept* arrays, co
 
 // Reduces from a copy of the operand instead of in place.
 template <class Start>
-void mpi_context::start_reduce_beside(const call& c, std::size_t from, std::size_t n, kept* arrays,
-                                      const Start& go) {
-  kept local;
-  kept& own = arrays != nullptr ? *arrays : local;
-  void* output = moved(c.output, from * c.type.size);
-  own.operand.assign(static_cast<std::byte*>(output), static_cast<std::byte*>(output) + n * c.type.size);
-  ok(go(MPI_Reduce, MPI_Ireduce, static_cast<const void*>(own.operand.data()), output, static_cast<int>(n),
-        ep_.types().of_kind(c.type.kind), ep_.types().of_op(c.op.which), c.root, comm_),
+void mpi_context::start_reduce_from_copy(const call& c, std::size_t from, std::size_t n,
+                                         converted_arrays* arrays, const Start& issue) {
+  converted_arrays local;
+  converted_arrays& copy = arrays != nullptr ? *arrays : local;
+  void* output = offset_by(c.output, from * c.type.size);
+  copy.operand.assign(static_cast<std::byte*>(output), static_cast<std::byte*>(output) + n * c.type.size);
+  ok(issue(MPI_Reduce, MPI_Ireduce, static_cast<const void*>(copy.operand.data()), output,
+           static_cast<int>(n), ep_.types().of_kind(c.type.kind), ep_.types().of_op(c.op.which), c.root,
+           comm_),
      c);
 }
 
 template <class Start>
-void mpi_context::start_blocks(const call& c, const Start& go) {
-  stretch s = ep_.types().of(c.type, c.count);
+void mpi_context::start_blocks(const call& c, const Start& issue) {
+  typed_count s = ep_.types().of(c.type, c.count);
   const bool root = rank_ == c.root;
   switch (c.what) {
     case collective::gather: {
-      const void* own = c.in_place ? (root ? MPI_IN_PLACE : c.output) : c.input;
-      ok(go(MPI_Gather, MPI_Igather, own, s.count, s.type, root ? c.output : nullptr, s.count, s.type, c.root,
-            comm_),
+      const void* send = c.in_place ? (root ? MPI_IN_PLACE : c.output) : c.input;
+      ok(issue(MPI_Gather, MPI_Igather, send, s.count, s.type, root ? c.output : nullptr, s.count, s.type,
+               c.root, comm_),
          c);
       break;
     }
     case collective::scatter: {
-      void* own = c.in_place && root ? MPI_IN_PLACE : c.output;
-      ok(go(MPI_Scatter, MPI_Iscatter, root ? c.input : nullptr, s.count, s.type, own, s.count, s.type,
-            c.root, comm_),
+      void* receive = c.in_place && root ? MPI_IN_PLACE : c.output;
+      ok(issue(MPI_Scatter, MPI_Iscatter, root ? c.input : nullptr, s.count, s.type, receive, s.count, s.type,
+               c.root, comm_),
          c);
       break;
     }
     case collective::allgather:
-      ok(go(MPI_Allgather, MPI_Iallgather, c.in_place ? MPI_IN_PLACE : c.input, s.count, s.type, c.output,
-            s.count, s.type, comm_),
+      ok(issue(MPI_Allgather, MPI_Iallgather, c.in_place ? MPI_IN_PLACE : c.input, s.count, s.type, c.output,
+               s.count, s.type, comm_),
          c);
       break;
     default:
-      ok(go(MPI_Alltoall, MPI_Ialltoall, c.in_place ? MPI_IN_PLACE : c.input, s.count, s.type, c.output,
-            s.count, s.type, comm_),
+      ok(issue(MPI_Alltoall, MPI_Ialltoall, c.in_place ? MPI_IN_PLACE : c.input, s.count, s.type, c.output,
+               s.count, s.type, comm_),
          c);
   }
   s.free();
 }
 
-// Returns the caller's own array if its elements are int, else a copy in `own`.
-const int* mpi_context::ints(const counts_view& v, const char* parameter, std::vector<int>& own) {
+// Returns the caller's own array if its elements are int, else a copy in `converted`.
+const int* mpi_context::ints(const counts_view& v, const char* parameter, std::vector<int>& converted) {
   if (!v.given()) return nullptr;
   if (const int* data = v.ints()) return data;
-  own.resize(v.size());
-  for (std::size_t i = 0; i < own.size(); ++i) {
+  converted.resize(v.size());
+  for (std::size_t i = 0; i < converted.size(); ++i) {
     if (v[i] > max_int)
       throw engine_error("native collective", ep_.rank(), parameter,
                          std::to_string(v[i]) + " elements do not fit in an int, the type of MPI's counts",
                          "choose an algorithm other than native, or larger elements");
-    own[i] = static_cast<int>(v[i]);
+    converted[i] = static_cast<int>(v[i]);
   }
-  return own.data();
+  return converted.data();
 }
 
 // Computes dense displacements if the caller gives none.
 const int* mpi_context::displacements(const counts_view& displs, const int* counts, const char* parameter,
-                                      std::vector<int>& own) {
-  if (displs.given() || counts == nullptr) return ints(displs, parameter, own);
-  own.resize(static_cast<std::size_t>(members().size()));
+                                      std::vector<int>& converted) {
+  if (displs.given() || counts == nullptr) return ints(displs, parameter, converted);
+  converted.resize(static_cast<std::size_t>(members().size()));
   std::size_t at = 0;
-  for (std::size_t i = 0; i < own.size(); at += static_cast<std::size_t>(counts[i]), ++i) {
+  for (std::size_t i = 0; i < converted.size(); at += static_cast<std::size_t>(counts[i]), ++i) {
     if (at > max_int)
       throw engine_error("native collective", ep_.rank(), parameter,
                          "the blocks together do not fit in an int, the type of MPI's counts",
                          "choose an algorithm other than native, or larger elements");
-    own[i] = static_cast<int>(at);
+    converted[i] = static_cast<int>(at);
   }
-  return own.data();
+  return converted.data();
 }
 
 template <class Start>
-void mpi_context::start_vectors(const call& c, kept* arrays, const Start& go) {
-  kept local;
-  kept& a = arrays != nullptr ? *arrays : local;
+void mpi_context::start_vectors(const call& c, converted_arrays* arrays, const Start& issue) {
+  converted_arrays local;
+  converted_arrays& a = arrays != nullptr ? *arrays : local;
   const MPI_Datatype type = ep_.types().of_element(c.type);
   const bool root = rank_ == c.root;
-  const auto own_count = [&] {
+  const auto local_count = [&] {
     if (c.count > max_int)
       throw engine_error(name_of(c.what).data(), ep_.rank(), "count",
                          std::to_string(c.count) + " elements do not fit in an int, the type of MPI's counts",
@@ -243,68 +246,69 @@ void mpi_context::start_vectors(const call& c, kept* arrays, const Start& go) {
       receives ? displacements(c.out_displs, out_counts, "recv_displs", a.out_displs) : nullptr;
   switch (c.what) {
     case collective::gatherv: {
-      const void* own = c.in_place ? (root ? MPI_IN_PLACE : c.output) : c.input;
-      ok(go(MPI_Gatherv, MPI_Igatherv, own, own_count(), type, root ? c.output : nullptr, out_counts,
-            out_displs, type, c.root, comm_),
+      const void* send = c.in_place ? (root ? MPI_IN_PLACE : c.output) : c.input;
+      ok(issue(MPI_Gatherv, MPI_Igatherv, send, local_count(), type, root ? c.output : nullptr, out_counts,
+               out_displs, type, c.root, comm_),
          c);
       break;
     }
     case collective::scatterv: {
-      void* own = c.in_place && root ? MPI_IN_PLACE : c.output;
-      ok(go(MPI_Scatterv, MPI_Iscatterv, root ? c.input : nullptr, in_counts, in_displs, type, own,
-            own_count(), type, c.root, comm_),
+      void* receive = c.in_place && root ? MPI_IN_PLACE : c.output;
+      ok(issue(MPI_Scatterv, MPI_Iscatterv, root ? c.input : nullptr, in_counts, in_displs, type, receive,
+               local_count(), type, c.root, comm_),
          c);
       break;
     }
     case collective::allgatherv:
-      ok(go(MPI_Allgatherv, MPI_Iallgatherv, c.in_place ? MPI_IN_PLACE : c.input, out_counts[rank_], type,
-            c.output, out_counts, out_displs, type, comm_),
+      ok(issue(MPI_Allgatherv, MPI_Iallgatherv, c.in_place ? MPI_IN_PLACE : c.input, out_counts[rank_], type,
+               c.output, out_counts, out_displs, type, comm_),
          c);
       break;
     default:
-      ok(go(MPI_Alltoallv, MPI_Ialltoallv, c.in_place ? MPI_IN_PLACE : c.input, in_counts, in_displs, type,
-            c.output, out_counts, out_displs, type, comm_),
+      ok(issue(MPI_Alltoallv, MPI_Ialltoallv, c.in_place ? MPI_IN_PLACE : c.input, in_counts, in_displs, type,
+               c.output, out_counts, out_displs, type, comm_),
          c);
   }
 }
 
 void mpi_context::begin_and_wait(const call& c, const shm::wait_site& site) {
-  kept arrays;
+  converted_arrays arrays;
   std::size_t reached = 0;
   do {
     MPI_Request request;
-    reached = start(c, reached, &arrays, begin_only{&request});
+    reached = start(c, reached, &arrays, start_nonblocking{&request});
     ep_.wait_for_native(request, name_of(c.what).data(), site);
-  } while (reached < c.count && divisible(c.what));
+  } while (reached < c.count && works_elementwise(c.what));
 }
 
 void mpi_context::native(const call& c, const shm::wait_site& site) {
-  if (ep_.begins_natives()) return begin_and_wait(c, site);
-  struct standing {
+  if (ep_.polls_natives()) return begin_and_wait(c, site);
+  struct collective_scope {
     mpi_endpoint& ep;
-    explicit standing(mpi_endpoint& d) : ep(d) { ep.in_collective(true); }
-    ~standing() { ep.in_collective(false); }
+    explicit collective_scope(mpi_endpoint& d) : ep(d) { ep.in_collective(true); }
+    ~collective_scope() { ep.in_collective(false); }
   };
-  const standing here(ep_);
-  const in_native named(ep_.native_now(), site.operation);
-  std::size_t reached = start(c, 0, nullptr, at_once{});
-  while (reached < c.count && divisible(c.what)) reached = start(c, reached, nullptr, at_once{});
+  const collective_scope scope(ep_);
+  const in_native scope_of_name(ep_.native_now(), site.operation);
+  std::size_t reached = start(c, 0, nullptr, run_blocking{});
+  while (reached < c.count && works_elementwise(c.what)) reached = start(c, reached, nullptr, run_blocking{});
+  ep_.look_after_native();
 }
 
 void mpi_context::native_begin(const call& c, native_state& s) {
-  static_assert(sizeof(under_way) <= sizeof(native_state));
+  static_assert(sizeof(native_in_progress) <= sizeof(native_state));
   auto arrays = is_vector_form(c.what) || (c.what == collective::reduce && c.in_place)
-                    ? std::make_unique<kept>()
+                    ? std::make_unique<converted_arrays>()
                     : nullptr;
-  auto* one = new (s.state) under_way;
+  auto* one = new (s.state) native_in_progress;
   one->what = &c;
-  one->reached = start(c, 0, arrays.get(), begin_only{&one->request});
+  one->reached = start(c, 0, arrays.get(), start_nonblocking{&one->request});
   one->arrays = arrays.release();
   ep_.native_begun();
 }
 
-bool mpi_context::native_go_on(native_state& s, bool blocking, const shm::wait_site& site) {
-  auto& one = *reinterpret_cast<under_way*>(s.state);
+bool mpi_context::native_progress(native_state& s, bool blocking, const shm::wait_site& site) {
+  auto& one = *reinterpret_cast<native_in_progress*>(s.state);
   for (;;) {
     int flag = 0;
     ok(MPI_Test(&one.request, &flag, MPI_STATUS_IGNORE), *one.what);
@@ -313,8 +317,8 @@ bool mpi_context::native_go_on(native_state& s, bool blocking, const shm::wait_s
       ep_.pause(site);
       continue;
     }
-    if (!divisible(one.what->what) || one.reached >= one.what->count) break;
-    one.reached = start(*one.what, one.reached, one.arrays, begin_only{&one.request});
+    if (!works_elementwise(one.what->what) || one.reached >= one.what->count) break;
+    one.reached = start(*one.what, one.reached, one.arrays, start_nonblocking{&one.request});
   }
   delete one.arrays;
   one.arrays = nullptr;

@@ -9,25 +9,25 @@
 
 namespace tutti::mpi {
 
-template <class Place>
+template <class T>
 class object_pool {
  public:
-  Place& take() {
+  T& acquire() {
     if (unused_.empty()) [[unlikely]] {
-      all_.push_back(std::make_unique<Place>());
+      all_.push_back(std::make_unique<T>());
       unused_.reserve(all_.size());
       return *all_.back();
     }
-    Place& one = *unused_.back();
+    T& one = *unused_.back();
     unused_.pop_back();
     return one;
   }
-  void give_back(Place& one) noexcept { unused_.push_back(&one); }
-  const std::vector<std::unique_ptr<Place>>& all() const noexcept { return all_; }
+  void release(T& one) noexcept { unused_.push_back(&one); }
+  const std::vector<std::unique_ptr<T>>& all() const noexcept { return all_; }
 
  private:
-  std::vector<std::unique_ptr<Place>> all_;
-  std::vector<Place*> unused_;
+  std::vector<std::unique_ptr<T>> all_;
+  std::vector<T*> unused_;
 };
 
 }  // namespace tutti::mpi

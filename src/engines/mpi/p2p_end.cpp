@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How point-to-point messages end over MPI: cancelled receives, and the messages that a transport
-// leaves to the endpoint. The endpoint frees them when MPI has completed them.
+// Completes point-to-point messages over MPI: tests and cancels receives, and frees the messages
+// that a transport leaves to the endpoint when MPI has completed them.
 #include <chrono>
 
 #include <sched.h>
@@ -16,109 +16,112 @@ namespace {
 
 // As MPI_Test(), but returns errors as codes even if the program's error handlers would end the
 // job.
-int test_quietly(MPI_Request& request, MPI_Comm shared, int& flag, MPI_Status& status) {
+int test_returning_errors(MPI_Request& request, MPI_Comm program_comm, int& flag, MPI_Status& status) {
 #ifdef OPEN_MPI  // its MPI_Request_get_status() calls no handler
   const int early = MPI_Request_get_status(request, &flag, &status);
   if (early != MPI_SUCCESS || !flag) return early;
 #endif
   MPI_Errhandler before = MPI_ERRHANDLER_NULL;
-  if (MPI_Comm_get_errhandler(shared, &before) != MPI_SUCCESS) before = MPI_ERRHANDLER_NULL;
-  MPI_Comm_set_errhandler(shared, MPI_ERRORS_RETURN);
+  if (MPI_Comm_get_errhandler(program_comm, &before) != MPI_SUCCESS) before = MPI_ERRHANDLER_NULL;
+  MPI_Comm_set_errhandler(program_comm, MPI_ERRORS_RETURN);
   int result = MPI_SUCCESS;
   {
-    const returned_errors others;  // for errors that MPI reports to other communicators
+    // MPI may call the handler of MPI_COMM_WORLD or MPI_COMM_SELF instead.
+    const returned_errors guard;
     result = MPI_Test(&request, &flag, &status);
   }
   if (before != MPI_ERRHANDLER_NULL) {
-    MPI_Comm_set_errhandler(shared, before);
+    MPI_Comm_set_errhandler(program_comm, before);
     MPI_Errhandler_free(&before);
   }
   return result;
 }
 
+// Removes the elements that meet the condition. The order of the others changes.
+template <class T, class Condition>
+void erase_unordered_if(std::vector<T>& all, const Condition& condition) {
+  for (std::size_t i = 0; i < all.size();) {
+    if (!condition(all[i])) {
+      ++i;
+      continue;
+    }
+    if (i + 1 != all.size()) all[i] = std::move(all.back());
+    all.pop_back();
+  }
+}
+
 }  // namespace
 
-bool mpi_endpoint::finished_with(transfer& t, MPI_Status& status, bool& longer, MPI_Comm shared,
-                                 const shm::wait_site& site) {
-  const ticket own = *reinterpret_cast<const ticket*>(t.state);
-  message& m = messages_[own.row];
-  if (!m.busy || m.generation != own.generation) [[unlikely]]
+bool mpi_endpoint::test_receive(transfer& t, MPI_Status& status, bool& truncated, MPI_Comm program_comm,
+                                const shm::wait_site& site) {
+  const request_id id = *reinterpret_cast<const request_id*>(t.state);
+  message& m = messages_[id.index];
+  // An earlier error on this rank abandons all messages, and their entries are used again.
+  if (!m.busy || m.generation != id.generation) [[unlikely]]
     throw_abandoned(site);
   int flag = 0;
-  const int code = shared == MPI_COMM_NULL ? MPI_Test(&m.request, &flag, &status)
-                                           : test_quietly(m.request, shared, flag, status);
-  longer = code != MPI_SUCCESS && is_truncation(code);
-  if (code != MPI_SUCCESS && !longer) [[unlikely]]
-    throw_transfer_error(own.row, code, site);
-  if (!flag && !longer) return false;
-  end_message(own.row);
+  const int code = program_comm == MPI_COMM_NULL
+                       ? MPI_Test(&m.request, &flag, &status)
+                       : test_returning_errors(m.request, program_comm, flag, status);
+  truncated = code != MPI_SUCCESS && is_truncation(code);
+  if (code != MPI_SUCCESS && !truncated) [[unlikely]]
+    throw_transfer_error(id.index, code, site);
+  if (!flag && !truncated) return false;
+  end_message(id.index);
   return true;
 }
 
 void mpi_endpoint::cancel(transfer& t) noexcept {
-  const ticket own = *reinterpret_cast<const ticket*>(t.state);
-  message& m = messages_[own.row];
-  if (!m.busy || m.generation != own.generation || !may_talk()) return;
+  const request_id id = *reinterpret_cast<const request_id*>(t.state);
+  message& m = messages_[id.index];
+  if (!m.busy || m.generation != id.generation || !can_communicate()) return;
   MPI_Cancel(&m.request);
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
   for (int flag = 0; std::chrono::steady_clock::now() < end;) {
-    if (MPI_Test(&m.request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag) return end_message(own.row);
+    if (MPI_Test(&m.request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag) return end_message(id.index);
     sched_yield();
   }
 }
 
-bool mpi_endpoint::may_talk() const noexcept {
-  int over = 0;
-  return MPI_Finalized(&over) == MPI_SUCCESS && !over && !failure_monitor_->failed();
+bool mpi_endpoint::can_communicate() const noexcept {
+  int finalized = 0;
+  return MPI_Finalized(&finalized) == MPI_SUCCESS && !finalized && !failure_monitor_->failed();
 }
 
-void mpi_endpoint::reap(std::vector<kept_message>& some) {
-  const shm::wait_site site{"sending", "", "", -1, -1, shm::wait_site::unnumbered};
-  for (std::size_t i = 0; i < some.size();) {
-    if (!finished(some[i].moving, site)) {
-      ++i;
-      continue;
-    }
-    some[i] = std::move(some.back());
-    some.pop_back();
+void mpi_endpoint::release_completed(std::vector<buffered_message>& some) {
+  const shm::wait_site site{.operation = "sending", .run = shm::wait_site::unnumbered};
+  erase_unordered_if(some, [&](buffered_message& one) { return finished(one.state, site); });
+}
+
+void mpi_endpoint::close_p2p(MPI_Comm comm, std::vector<buffered_message> pending) noexcept {
+  closed_p2p_.push_back({comm, std::move(pending)});
+  static_cast<void>(release_closed_p2p());
+}
+
+// Frees the complete messages of closed transports. Returns true if none is pending, or if MPI can
+// complete no more.
+bool mpi_endpoint::release_closed_p2p() noexcept {
+  if (!can_communicate()) return true;
+  try {
+    erase_unordered_if(closed_p2p_, [&](closed_p2p& one) {
+      release_completed(one.pending);
+      if (!one.pending.empty()) return false;
+      if (one.comm != MPI_COMM_NULL) free_comm(one.comm);
+      return true;
+    });
+  } catch (...) {
+    return true;  // the job is failing
   }
-}
-
-void mpi_endpoint::retire_p2p(MPI_Comm comm, std::vector<kept_message> left) noexcept {
-  retired_.push_back({comm, std::move(left)});
-  p2p_has_ended();
-}
-
-// Frees what transports left, as far as it is complete. Returns true if nothing is left.
-bool mpi_endpoint::p2p_has_ended() noexcept {
-  if (!may_talk()) return true;
-  for (std::size_t i = 0; i < retired_.size();) {
-    retired& one = retired_[i];
-    try {
-      reap(one.left);
-    } catch (...) {
-      return true;  // the job is failing
-    }
-    if (!one.left.empty()) {
-      ++i;
-      continue;
-    }
-    if (one.comm != MPI_COMM_NULL) retire(one.comm);
-    if (i + 1 != retired_.size()) one = std::move(retired_.back());
-    retired_.pop_back();
-  }
-  return retired_.empty();
+  return closed_p2p_.empty();
 }
 
 // Messages that no rank receives within two seconds are leaked, because MPI may read them until the
-// process ends.
+// process ends. Their communicators remain in opened_, which the destructor frees.
 void mpi_endpoint::end_p2p() noexcept {
   const double end = seconds_now() + 2;
-  while (!p2p_has_ended() && seconds_now() < end) sched_yield();
-  for (retired& one : retired_) {
-    for (kept_message& left : one.left) static_cast<void>(left.data.release());
-    if (one.comm != MPI_COMM_NULL) MPI_Comm_free(&one.comm);
-  }
+  while (!release_closed_p2p() && seconds_now() < end) sched_yield();
+  for (closed_p2p& one : closed_p2p_)
+    for (buffered_message& m : one.pending) static_cast<void>(m.data.release());
 }
 
 }  // namespace tutti::mpi

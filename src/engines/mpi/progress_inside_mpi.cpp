@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Progress during waits in MPI's own collectives. There MPI progresses its messages, but not the
-// library: not the next round of a schedule, nor the answer of a task. Every wait of Open MPI calls
+// library: not the next round of a schedule, nor the reply of a task. Every wait of Open MPI calls
 // functions that its components register, and it exports the registration function. The function
 // registered here progresses the other operations of the rank. With other MPIs, and if several
 // threads may wait in MPI at once, all ranks begin blocking collectives and poll them.
@@ -21,7 +21,7 @@ namespace tutti::mpi {
 namespace {
 
 using callback = int (*)();
-using registering = int (*)(callback);
+using registration_function = int (*)(callback);
 
 thread_local progressed_wait* innermost = nullptr;
 
@@ -29,19 +29,19 @@ thread_local progressed_wait* innermost = nullptr;
 // library that defines MPI_Query_thread, and its dependencies.
 [[maybe_unused]] void* symbol_of_mpi(const char* name) noexcept {
   if (void* const found = ::dlsym(RTLD_DEFAULT, name)) return found;
-  Dl_info here{};
-  if (::dladdr(reinterpret_cast<void*>(&MPI_Query_thread), &here) == 0) return nullptr;
-  void* const library = ::dlopen(here.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<void*>(&MPI_Query_thread), &info) == 0) return nullptr;
+  void* const library = ::dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr) return nullptr;
   void* const found = ::dlsym(library, name);
   ::dlclose(library);
   return found;
 }
 
-registering function_of_mpi([[maybe_unused]] const char* name) noexcept {
+registration_function function_of_mpi([[maybe_unused]] const char* name) noexcept {
 #if defined(OPEN_MPI)
   void* const found = symbol_of_mpi(name);
-  registering function = nullptr;
+  registration_function function = nullptr;
   std::memcpy(&function, &found, sizeof function);
   return function;
 #else
@@ -49,22 +49,22 @@ registering function_of_mpi([[maybe_unused]] const char* name) noexcept {
 #endif
 }
 
-const registering start_calling = function_of_mpi("opal_progress_register"),
-                  stop_calling = function_of_mpi("opal_progress_unregister");
+const registration_function register_callback = function_of_mpi("opal_progress_register"),
+                            unregister_callback = function_of_mpi("opal_progress_unregister");
 int users = 0;  // endpoints of this process
 
 // MPI calls it, so it must not throw.
-int progress_meanwhile() {
+int progress_callback() {
   if (innermost != nullptr && innermost->in_collective) innermost->ep.progress_in_wait(*innermost);
   return 0;
 }
 
 }  // namespace
 
-bool mpi_endpoint::can_progress_inside() noexcept {
+bool mpi_endpoint::can_progress_in_waits() noexcept {
   int level = MPI_THREAD_MULTIPLE;
   return MPI_Query_thread(&level) == MPI_SUCCESS && level != MPI_THREAD_MULTIPLE &&
-         start_calling != nullptr && stop_calling != nullptr;
+         register_callback != nullptr && unregister_callback != nullptr;
 }
 
 // If the progress fails, other ranks may wait for the failed operation and never reach this rank's
@@ -75,7 +75,7 @@ void mpi_endpoint::progress_in_wait(progressed_wait& mine) noexcept {
   mine.busy = true;
   try {
     if (!mine.failed)
-      mine.meanwhile.progress();
+      mine.operations.progress();
     else if (seconds_now() - mine.failed_at > grace)
       std::rethrow_exception(mine.failed);
   } catch (const std::exception& e) {
@@ -88,22 +88,22 @@ void mpi_endpoint::progress_in_wait(progressed_wait& mine) noexcept {
   mine.busy = false;
 }
 
-void mpi_endpoint::wait_inside(rank_progress& meanwhile, void (*wait)(void*), void* state) {
-  if (begins_natives_) return wait(state);
-  if (!called_by_mpi_) {
-    if (users++ == 0) start_calling(progress_meanwhile);
-    called_by_mpi_ = true;
+void mpi_endpoint::wait_with_progress(rank_progress& operations, void (*wait)(void*), void* state) {
+  if (polls_natives_) return wait(state);
+  if (!progress_registered_) {
+    if (users++ == 0) register_callback(progress_callback);
+    progress_registered_ = true;
   }
-  progressed_wait mine{*this, meanwhile, innermost, wait_};
-  struct leave {
+  progressed_wait mine{*this, operations, innermost, wait_};
+  struct restore_wait {
     progressed_wait& mine;
-    ~leave() {
+    ~restore_wait() {
       innermost = mine.outer;
       mine.ep.enter_wait(mine.outer_here);
     }
   };
   {
-    const leave out{mine};
+    const restore_wait guard{mine};
     innermost = &mine;
     enter_wait(&mine);
     wait(state);
@@ -111,9 +111,9 @@ void mpi_endpoint::wait_inside(rank_progress& meanwhile, void (*wait)(void*), vo
   if (mine.failed) std::rethrow_exception(mine.failed);
 }
 
-void mpi_endpoint::end_wait_inside() noexcept {
-  if (called_by_mpi_ && --users == 0) stop_calling(progress_meanwhile);
-  called_by_mpi_ = false;
+void mpi_endpoint::unregister_progress() noexcept {
+  if (progress_registered_ && --users == 0) unregister_callback(progress_callback);
+  progress_registered_ = false;
 }
 
 }  // namespace tutti::mpi

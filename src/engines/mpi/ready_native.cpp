@@ -10,7 +10,7 @@
 namespace tutti::mpi {
 
 // Stored in ready_native::state.
-struct mpi_context::made_ready {
+struct mpi_context::ready_state {
   MPI_Comm comm;
   MPI_Datatype type;
   MPI_Op op;
@@ -20,19 +20,20 @@ struct mpi_context::made_ready {
   const char* name;
   mpi_endpoint* ep;
 
-  static const made_ready& of(const ready_native& r) noexcept {
-    return *std::launder(reinterpret_cast<const made_ready*>(r.state));
+  static const ready_state& of(const ready_native& r) noexcept {
+    return *std::launder(reinterpret_cast<const ready_state*>(r.state));
   }
   void ok(int code) const {
     if (code != MPI_SUCCESS) [[unlikely]]
       throw_mpi_error(code, name, ep->rank());
   }
-  /// Makes the blocking call, or begins the nonblocking one and polls it.
-  template <bool Begun, class Blocking, class Begin, class... Arguments>
-  void make(Blocking f, Begin begin, Arguments... a) const {
-    if constexpr (!Begun) {
-      const in_native here(ep->native_now(), name);
+  /// Makes the blocking call, or starts the nonblocking one and polls it.
+  template <bool Nonblocking, class Blocking, class Begin, class... Arguments>
+  void call_mpi(Blocking f, Begin begin, Arguments... a) const {
+    if constexpr (!Nonblocking) {
+      const in_native scope(ep->native_now(), name);
       ok(f(a...));
+      ep->look_after_native();
     } else {
       MPI_Request request;
       ok(begin(a..., &request));
@@ -41,55 +42,55 @@ struct mpi_context::made_ready {
     }
   }
 
-  template <bool Begun, bool InPlace>
+  template <bool Nonblocking, bool InPlace>
   static void allreduce(const ready_native& r, const void* input, void* output, std::size_t count) {
-    const made_ready& m = of(r);
-    m.make<Begun>(MPI_Allreduce, MPI_Iallreduce, InPlace ? MPI_IN_PLACE : input, output,
-                  static_cast<int>(count), m.type, m.op, m.comm);
+    const ready_state& m = of(r);
+    m.call_mpi<Nonblocking>(MPI_Allreduce, MPI_Iallreduce, InPlace ? MPI_IN_PLACE : input, output,
+                            static_cast<int>(count), m.type, m.op, m.comm);
   }
-  template <bool Begun, bool AtRoot>
+  template <bool Nonblocking, bool AtRoot>
   static void bcast(const ready_native& r, const void* input, void* output, std::size_t count) {
-    const made_ready& m = of(r);
-    m.make<Begun>(MPI_Bcast, MPI_Ibcast, AtRoot ? const_cast<void*>(input) : output,
-                  static_cast<int>(count * m.elements), m.type, m.root, m.comm);
+    const ready_state& m = of(r);
+    m.call_mpi<Nonblocking>(MPI_Bcast, MPI_Ibcast, AtRoot ? const_cast<void*>(input) : output,
+                            static_cast<int>(count * m.elements), m.type, m.root, m.comm);
   }
-  template <bool Begun>
+  template <bool Nonblocking>
   static void allgather(const ready_native& r, const void* input, void* output, std::size_t count) {
-    const made_ready& m = of(r);
+    const ready_state& m = of(r);
     const int n = static_cast<int>(count * m.elements);
-    m.make<Begun>(MPI_Allgather, MPI_Iallgather, input, n, m.type, output, n, m.type, m.comm);
+    m.call_mpi<Nonblocking>(MPI_Allgather, MPI_Iallgather, input, n, m.type, output, n, m.type, m.comm);
   }
-  template <bool Begun>
+  template <bool Nonblocking>
   static void allgatherv(const ready_native& r, const detail::counted_call& c) {
-    const made_ready& m = of(r);
+    const ready_state& m = of(r);
     const int* counts = static_cast<const int*>(c.out_counts);
-    m.make<Begun>(MPI_Allgatherv, MPI_Iallgatherv, c.input, counts[m.rank], m.type, c.output, counts,
-                  static_cast<const int*>(c.out_displs), m.type, m.comm);
+    m.call_mpi<Nonblocking>(MPI_Allgatherv, MPI_Iallgatherv, c.input, counts[m.rank], m.type, c.output,
+                            counts, static_cast<const int*>(c.out_displs), m.type, m.comm);
   }
-  template <bool Begun>
+  template <bool Nonblocking>
   static void alltoallv(const ready_native& r, const detail::counted_call& c) {
-    const made_ready& m = of(r);
+    const ready_state& m = of(r);
     const auto ints = [](const void* p) { return static_cast<const int*>(p); };
-    m.make<Begun>(MPI_Alltoallv, MPI_Ialltoallv, c.input, ints(c.in_counts), ints(c.in_displs), m.type,
-                  c.output, ints(c.out_counts), ints(c.out_displs), m.type, m.comm);
+    m.call_mpi<Nonblocking>(MPI_Alltoallv, MPI_Ialltoallv, c.input, ints(c.in_counts), ints(c.in_displs),
+                            m.type, c.output, ints(c.out_counts), ints(c.out_displs), m.type, m.comm);
   }
-  template <bool Begun>
+  template <bool Nonblocking>
   void choose(const call& c, ready_native& r) const {
     switch (c.what) {
       case collective::allreduce:
-        r.go = c.in_place ? allreduce<Begun, true> : allreduce<Begun, false>;
+        r.run = c.in_place ? allreduce<Nonblocking, true> : allreduce<Nonblocking, false>;
         break;
       case collective::bcast:
-        r.go = rank == c.root ? bcast<Begun, true> : bcast<Begun, false>;
+        r.run = rank == c.root ? bcast<Nonblocking, true> : bcast<Nonblocking, false>;
         break;
       case collective::allgather:
-        r.go = allgather<Begun>;
+        r.run = allgather<Nonblocking>;
         break;
       case collective::allgatherv:
-        r.go_counted = allgatherv<Begun>;
+        r.run_counted = allgatherv<Nonblocking>;
         break;
       case collective::alltoallv:
-        r.go_counted = alltoallv<Begun>;
+        r.run_counted = alltoallv<Nonblocking>;
         break;
       default:
         break;
@@ -99,17 +100,17 @@ struct mpi_context::made_ready {
 
 // Longer calls are done in parts by native().
 ready_native mpi_context::make_ready(const call& c) {
-  static_assert(sizeof(made_ready) <= sizeof(ready_native::state));
+  static_assert(sizeof(ready_state) <= sizeof(ready_native::state));
   if (ep_.checks() || (c.in_place && c.what != collective::allreduce)) return {};
   ready_native r;
-  const bool known = c.type.kind != element_kind::opaque;
-  auto* m =
-      new (r.state) made_ready{comm_, ep_.types().of_kind(c.type.kind), ep_.types().of_op(c.op.which), c.root,
-                               rank_, known ? 1 : c.type.size,          name_of(c.what).data(),        &ep_};
+  const bool has_kind = c.type.kind != element_kind::opaque;
+  auto* m = new (r.state)
+      ready_state{comm_, ep_.types().of_kind(c.type.kind), ep_.types().of_op(c.op.which), c.root,
+                  rank_, has_kind ? 1 : c.type.size,       name_of(c.what).data(),        &ep_};
   constexpr std::size_t max_bytes = 0x7fffffff;
-  r.most = max_bytes / c.type.size;
+  r.max_count = max_bytes / c.type.size;
   if (is_vector_form(c.what)) m->type = ep_.types().of_element(c.type);
-  if (ep_.begins_natives())
+  if (ep_.polls_natives())
     m->choose<true>(c, r);
   else
     m->choose<false>(c, r);

@@ -14,7 +14,7 @@
 namespace tutti::mpi {
 
 /// Throws engine_error if MPI returns an error for a datatype.
-inline void ask(int code, const char* function) {
+inline void check_type_query(int code, const char* function) {
   if (code == MPI_SUCCESS) return;
   throw engine_error("layout_of", -1, "type", std::string(function) + ": " + error_text(code), "");
 }
@@ -27,15 +27,16 @@ struct type_contents {
 
   explicit type_contents(MPI_Datatype type) {
     int n_ints = 0, n_addresses = 0, n_types = 0;
-    ask(MPI_Type_get_envelope(type, &n_ints, &n_addresses, &n_types, &combiner), "MPI_Type_get_envelope");
+    check_type_query(MPI_Type_get_envelope(type, &n_ints, &n_addresses, &n_types, &combiner),
+                     "MPI_Type_get_envelope");
     if (combiner == MPI_COMBINER_NAMED) return;
     // One item more than needed, so that the addresses are not null.
     ints.resize(static_cast<std::size_t>(n_ints) + 1);
     addresses.resize(static_cast<std::size_t>(n_addresses) + 1);
     types.assign(static_cast<std::size_t>(n_types) + 1, MPI_DATATYPE_NULL);
-    ask(MPI_Type_get_contents(type, n_ints, n_addresses, n_types, ints.data(), addresses.data(),
-                              types.data()),
-        "MPI_Type_get_contents");
+    check_type_query(MPI_Type_get_contents(type, n_ints, n_addresses, n_types, ints.data(), addresses.data(),
+                                           types.data()),
+                     "MPI_Type_get_contents");
     types.resize(static_cast<std::size_t>(n_types));
   }
   type_contents(const type_contents&) = delete;

@@ -48,7 +48,7 @@ class rank_thread {
 
 outcome run(const launch& how, const rank_program& program) {
   thread_job all(how.ranks);
-  const bool pin = pins(how.pin, how.ranks);
+  const bool pin = should_pin(how.pin, how.ranks);
   const auto body = [&](int rank) {
     if (pin) pin_to_core(rank);
     all.run_rank(rank, program);

@@ -18,7 +18,8 @@ class thread_waker final : public shm::waker {
 
 class thread_endpoint final : public embedded_endpoint {
  public:
-  thread_endpoint(job& j, shm::node& n, int rank, patience p) : embedded_endpoint(j, n, rank), patience_(p) {}
+  thread_endpoint(job& j, shm::node& n, int rank, wait_policy p)
+      : embedded_endpoint(j, n, rank), policy_(p) {}
 
   std::string_view engine() const noexcept override { return "threads"; }
   shm::wakeup_flag& wakeup() noexcept override { return node_.worker_wakeup(rank_); }
@@ -26,33 +27,33 @@ class thread_endpoint final : public embedded_endpoint {
   void wait(const std::atomic<std::uint32_t>& word, std::uint32_t value, bool,
             const shm::wait_site& site) override {
     const auto ready = [&] { return shm::reached(word.load(std::memory_order_acquire), value); };
-    for (int i = 0; i < patience_.spins; ++i) {
+    for (int i = 0; i < policy_.spins; ++i) {
       if (ready()) return;
       relax();
     }
-    for (int i = 0; i < patience_.yields; ++i) {
+    for (int i = 0; i < policy_.yields; ++i) {
       if (ready()) return;
       yield_core();
     }
-    if (job_.failed()) job_.throw_failure(rank_, serves_others(), site);
-    note(rank_record::waiting, &word, value, site);
-    const noted on_the_way_out{*this};
+    if (job_.failed()) job_.throw_failure(rank_, serves_peers(), site);
+    report_wait(rank_record::waiting, &word, value, site);
+    const wait_report end_of_wait{*this};
     while (!ready()) {
       sleep_unless(wakeup(), [&] { return ready() || job_.failed(); });
-      if (job_.failed() && !ready()) job_.throw_failure(rank_, serves_others(), site);
+      if (job_.failed() && !ready()) job_.throw_failure(rank_, serves_peers(), site);
     }
   }
 
   void pause(const shm::wait_site& site) override {
-    if (job_.failed()) job_.throw_failure(rank_, serves_others(), site);
-    note_pause(site);
+    if (job_.failed()) job_.throw_failure(rank_, serves_peers(), site);
+    report_poll(site);
     if (++pauses_ % 64 == 0) yield_core();
     relax();
   }
-  void progressed() noexcept override { unnote(); }
+  void progressed() noexcept override { report_wait_end(); }
 
  private:
-  patience patience_;
+  wait_policy policy_;
   std::uint64_t pauses_ = 0;
 };
 
@@ -65,17 +66,18 @@ std::vector<int> one_worker_each(int ranks) {
 }  // namespace
 
 struct thread_job::parts {
-  explicit parts(int ranks) : node(one_worker_each(ranks), rings), all(ranks), how_long(patience_for(ranks)) {
+  explicit parts(int ranks)
+      : node(one_worker_each(ranks), waker), all(ranks), policy(wait_policy_for(ranks)) {
     all.on_failure([this, ranks] {
       for (int r = 0; r < ranks; ++r) wake(node.worker_wakeup(r));
     });
     all.start_deadlock_monitor();
   }
 
-  thread_waker rings;
+  thread_waker waker;
   shm::node node;
   job all;
-  patience how_long;
+  wait_policy policy;
 };
 
 thread_job::thread_job(int ranks) : parts_(std::make_unique<parts>(ranks)) {}
@@ -83,7 +85,7 @@ thread_job::~thread_job() = default;
 
 void thread_job::run_rank(int rank, const rank_program& program) noexcept {
   const watched_stack watched;
-  thread_endpoint ep(parts_->all, parts_->node, rank, parts_->how_long);
+  thread_endpoint ep(parts_->all, parts_->node, rank, parts_->policy);
   rank_main(parts_->all, ep, program);
 }
 

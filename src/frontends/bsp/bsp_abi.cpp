@@ -7,7 +7,7 @@ namespace tutti::bsp::abi {
 
 process* open(detail::communicator_impl& all, bool unbounded) { return new process(all, unbounded); }
 bool leave(process& p) noexcept { return p.leave(); }
-bool another_reports(const process& p) noexcept { return p.another_reports(); }
+bool reported_by_another(const process& p) noexcept { return p.reported_by_another(); }
 void close(process* p) noexcept { delete p; }
 void begin_nested(process& p, const char* call) { p.begin_nested(call); }
 void end_nested(process& p) noexcept { p.end_nested(); }
@@ -19,15 +19,15 @@ void check_process(process& p, unsigned s, unsigned n, unsigned hi) { p.check_pr
 bool failed(const process& p) noexcept { return p.failed(); }
 void refuse(process& p, const char* operation, const char* parameter, std::string_view problem,
             const char* remedy) {
-  p.refuse_from_outside(operation, parameter, problem, remedy);
+  p.refuse_for_frontend(operation, parameter, problem, remedy);
 }
-const figures& measured(const process& p) noexcept { return p.measured(); }
+const machine_costs& measured(const process& p) noexcept { return p.measured(); }
 
-bool resize_register(process& p, std::size_t entries) { return p.resize_register(entries); }
+bool resize_memory_register(process& p, std::size_t entries) { return p.resize_memory_register(entries); }
 void count_sent_only(process& p) noexcept { p.count_sent_only(); }
 bool resize_queue(process& p, std::size_t messages) { return p.resize_queue(messages); }
-bool add(process& p, bool global, void* base, std::size_t bytes, slot& made) {
-  return p.add(global, base, bytes, made);
+bool add(process& p, bool global, void* base, std::size_t bytes, slot& result) {
+  return p.add(global, base, bytes, result);
 }
 void remove(process& p, slot s) { p.remove(s); }
 
@@ -46,35 +46,38 @@ bool get(process& p, int from, slot source, std::size_t source_offset, void* int
   return p.get(from, source, source_offset, into, bytes);
 }
 void sync(process& p) { p.sync(); }
-void report_site(process& p, call_site where) noexcept { p.report_site(where); }
+void set_call_site(process& p, call_site where) noexcept { p.set_call_site(where); }
 
-bool make_members(process& p, int first, int last, int stride, const limits& most, members& made) {
-  return p.make_members(first, last, stride, most, made);
+bool make_process_set(process& p, int first, int last, int stride, const limits& capacity,
+                      process_set_id& result) {
+  return p.make_process_set(first, last, stride, capacity, result);
 }
-void end_members(process& p, members m) { p.end_members(m); }
+void free_process_set(process& p, process_set_id m) { p.free_process_set(m); }
 
-bool broadcast(process& p, members m, slot from, slot into, std::size_t bytes, int root) {
+bool broadcast(process& p, process_set_id m, slot from, slot into, std::size_t bytes, int root) {
   return p.rooted(collective::bcast, m, from, into, bytes, root, true);
 }
-bool gather(process& p, members m, slot from, slot into, std::size_t bytes, int root, bool without_own) {
-  return p.rooted(collective::gather, m, from, into, bytes, root, without_own);
+bool gather(process& p, process_set_id m, slot from, slot into, std::size_t bytes, int root,
+            bool skip_own_block) {
+  return p.rooted(collective::gather, m, from, into, bytes, root, skip_own_block);
 }
-bool scatter(process& p, members m, slot from, slot into, std::size_t bytes, int root, bool without_own) {
-  return p.rooted(collective::scatter, m, from, into, bytes, root, without_own);
+bool scatter(process& p, process_set_id m, slot from, slot into, std::size_t bytes, int root,
+             bool skip_own_block) {
+  return p.rooted(collective::scatter, m, from, into, bytes, root, skip_own_block);
 }
-bool allgather(process& p, members m, slot from, slot into, std::size_t bytes, bool without_own) {
-  return p.unrooted(collective::allgather, m, from, into, bytes, without_own);
+bool allgather(process& p, process_set_id m, slot from, slot into, std::size_t bytes, bool skip_own_block) {
+  return p.unrooted(collective::allgather, m, from, into, bytes, skip_own_block);
 }
-bool alltoall(process& p, members m, slot from, slot into, std::size_t bytes, bool without_own) {
-  return p.unrooted(collective::alltoall, m, from, into, bytes, without_own);
+bool alltoall(process& p, process_set_id m, slot from, slot into, std::size_t bytes, bool skip_own_block) {
+  return p.unrooted(collective::alltoall, m, from, into, bytes, skip_own_block);
 }
-bool combine(process& p, members m, void* data, slot where, std::size_t count, std::size_t size, combiner by,
-             int root, bool whole) {
-  return p.combine(m, data, where, count, {.type = {.size = size}, .by = by}, root, whole);
+bool combine(process& p, process_set_id m, void* data, slot where, std::size_t count, std::size_t size,
+             combiner by, int root, bool single_element) {
+  return p.combine(m, data, where, count, {.type = {.size = size}, .combiner = by}, root, single_element);
 }
-bool combine(process& p, members m, void* data, slot where, std::size_t count, const element& type,
-             const operation& by, int root, bool whole) {
-  return p.combine(m, data, where, count, {.type = type, .op = by}, root, whole);
+bool combine(process& p, process_set_id m, void* data, slot where, std::size_t count, const element& type,
+             const operation& by, int root, bool single_element) {
+  return p.combine(m, data, where, count, {.type = type, .op = by}, root, single_element);
 }
 
 }  // namespace tutti::bsp::abi

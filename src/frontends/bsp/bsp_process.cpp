@@ -21,15 +21,15 @@ process::process(detail::communicator_impl& all, bool unbounded)
       boxes_(std::make_shared<outboxes>()),
       exchange_(make_exchange(all, memory_, boxes_)),
       calls_(all),
-      roomy_(detail::shares_memory(all) || nprocs_ == 2),
+      summary_has_payload_(detail::shares_memory(all) || nprocs_ == 2),
       sync_allreduce_(all, "sync") {
-  prepare_meeting();
+  prepare_summary_allreduce();
   measure();
   first_superstep_ = superstep_;
   if (detail::in_checked_mode(all)) check_ = std::make_unique<superstep_check>(all, memory_);
 }
 
-bool process::resize_register(std::size_t entries) {
+bool process::resize_memory_register(std::size_t entries) {
   refuse_failed();
   try {
     memory_.resize(entries);
@@ -44,9 +44,9 @@ bool process::resize_queue(std::size_t messages) {
   refuse_failed();
   try {
     outbox &first = (*boxes_)[0], &second = (*boxes_)[1];
-    auto of_first = first.memory_for(messages), of_second = second.memory_for(messages);
-    first.reserve(messages, std::move(of_first));
-    second.reserve(messages, std::move(of_second));
+    auto first_memory = first.memory_for(messages), second_memory = second.memory_for(messages);
+    first.reserve(messages, std::move(first_memory));
+    second.reserve(messages, std::move(second_memory));
     return true;
   } catch (const std::bad_alloc&) {
     return false;
@@ -62,7 +62,7 @@ bool process::add(bool global, void* base, std::size_t bytes, slot& made) {
   if (unbounded_ && memory_.full()) memory_.grow();
   if (!memory_.add(global, base, bytes, superstep_, made)) return false;
   if (check_ != nullptr && global) [[unlikely]]
-    check_->registers(site_, made, bytes);
+    check_->add_registration(site_, made, bytes);
   return true;
 }
 
@@ -73,11 +73,11 @@ void process::remove(slot s) {
            "deregister each registered slot once");
   memory_.remove(s);
   if (check_ != nullptr && memory_register::is_global(s)) [[unlikely]]
-    check_->deregisters(site_, s);
+    check_->add_deregistration(site_, s);
 }
 
-void process::refuse_near(const char* operation, const char* parameter, slot s, std::size_t offset,
-                          std::size_t bytes) {
+void process::refuse_local(const char* operation, const char* parameter, slot s, std::size_t offset,
+                           std::size_t bytes) {
   const area* const a = memory_.find(s);
   if (a == nullptr)
     refuse(operation, parameter, "there is no slot " + std::to_string(s),
@@ -89,231 +89,236 @@ void process::refuse_near(const char* operation, const char* parameter, slot s, 
 }
 
 // In checked mode a global slot may not be used in the superstep in which it was registered.
-void process::check_fresh(const char* operation, const char* parameter, slot s) {
+void process::check_registered_earlier(const char* operation, const char* parameter, slot s) {
   const area* const a = memory_.find(s);
-  if (a != nullptr && memory_register::is_global(s) && a->since == superstep_)
+  if (a != nullptr && memory_register::is_global(s) && a->registered_in == superstep_)
     refuse(operation, parameter, "slot " + std::to_string(s) + " was registered in this superstep",
            "sync before you use it");
 }
 
 // Reports an error of the remote side of a put or a get: an invalid process, or a local slot.
-void process::refuse_far(direction way, int peer) {
-  const char* const operation = way == direction::put ? "put" : "get";
+void process::refuse_remote(message_kind kind, int peer) {
+  const char* const operation = kind == message_kind::put ? "put" : "get";
   if (!is_process(peer))
-    refuse(operation, way == direction::put ? "dst_pid" : "src_pid",
+    refuse(operation, kind == message_kind::put ? "dst_pid" : "src_pid",
            "is " + std::to_string(peer) + ", but there are " + std::to_string(nprocs_) + " processes",
            "pass 0 to nprocs - 1");
-  refuse(operation, way == direction::put ? "dst_slot" : "src_slot", "is a local slot",
+  refuse(operation, kind == message_kind::put ? "dst_slot" : "src_slot", "is a local slot",
          "register the memory globally, on all processes");
 }
 
-// Prepares the allreduce that every meeting makes.
-void process::prepare_meeting() {
+// Prepares the allreduce of the summaries.
+void process::prepare_summary_allreduce() {
   call& c = sync_allreduce_.made();
   c.what = collective::allreduce;
   c.count = 1;
   c.op.commutative = true;
-  if (roomy_) {
+  if (summary_has_payload_) {
     c.type = {.size = sizeof(sync_summary)};
-    c.input = &own_;
-    c.output = &all_together_;
+    c.input = &local_summary_;
+    c.output = &combined_summary_;
     c.op.combine = combine_summaries;
-    c.op.state = &riding_reduction_;
+    c.op.state = &piggybacked_reduction_;
     return;
   }
   // With messages of MPI and many processes the summary is one word, which MPI combines itself.
   c.type = element_of<std::uint32_t>();
-  c.input = &own_.flags;
-  c.output = &all_together_.flags;
+  c.input = &local_summary_.flags;
+  c.output = &combined_summary_.flags;
   c.op.which = builtin_op::bit_or;
   c.op.combine = compute::kernel(builtin_op::bit_or, element_kind::u32);
 }
 
-inline process::riding process::what_rides() noexcept {
-  if (riding_reduction_.count != 0) return riding::operand;
-  return nprocs_ == 2 && box().size() == 1 && riding_put::fits(*box().begin()) ? riding::put
-                                                                               : riding::nothing;
+inline process::piggyback process::choose_piggyback() noexcept {
+  if (piggybacked_reduction_.count != 0) return piggyback::operand;
+  outbox& out = current_outbox();
+  return nprocs_ == 2 && out.size() == 1 && piggybacked_put::fits(*out.begin()) ? piggyback::put
+                                                                                : piggyback::none;
 }
 
-inline void process::write(sync_summary& into, std::uint32_t flags, riding what) noexcept {
+inline void process::fill_summary(sync_summary& into, std::uint32_t flags, piggyback data) noexcept {
   std::size_t used = 0;
-  if (what == riding::put) {
-    new (into.room) riding_put(*box().begin());
-    used = sizeof(riding_put);
-  } else if (what == riding::operand) {
-    used = riding_reduction_.bytes();
-    compute::copy(into.room, riding_reduction_.data, used);
+  if (data == piggyback::put) {
+    new (into.payload) piggybacked_put(*current_outbox().begin());
+    used = sizeof(piggybacked_put);
+  } else if (data == piggyback::operand) {
+    used = piggybacked_reduction_.bytes();
+    compute::copy(into.payload, piggybacked_reduction_.data, used);
   }
   into.flags = flags;
   into.used = static_cast<std::uint16_t>(used);
-  into.reduces = what == riding::operand ? 1 : 0;
+  into.is_reduction = data == piggyback::operand ? 1 : 0;
 }
 
-// Inlined with its parts: a sync takes little longer than passing a few values through memory.
-[[gnu::always_inline]] inline process::met process::meet(std::uint32_t flags, riding what) {
+// Inlined with all that it calls, because a sync takes little more time than passing a few values
+// through memory.
+[[gnu::always_inline]] inline process::exchanged_summaries process::exchange_summaries(std::uint32_t flags,
+                                                                                       piggyback data) {
   if (!sync_allreduce_.has_lines()) {
-    write(own_, flags, what);
+    fill_summary(local_summary_, flags, data);
     sync_allreduce_.run();
-    return {all_together_.flags, &all_together_};
+    return {combined_summary_.flags, &combined_summary_};
   }
-  sync_allreduce_.run_in_lines([&](std::byte* line) { write(*new (line) sync_summary, flags, what); });
-  bool reduce = what == riding::operand;
+  sync_allreduce_.run_in_lines([&](std::byte* line) { fill_summary(*new (line) sync_summary, flags, data); });
+  bool reduce = data == piggyback::operand;
   for (int r = 0; r < nprocs_; ++r) {
     if (r == pid_) continue;
     flags |= line_of(r).flags;
-    reduce |= line_of(r).reduces != 0;
+    reduce |= line_of(r).is_reduction != 0;
   }
   if (reduce) [[unlikely]]
     return combine_lines();
   if (nprocs_ != 2) return {flags};
   // Summaries are read in place. This process reads its own line only if necessary, because the
   // cache line has moved to the other process.
-  const bool to_itself = what == riding::put && box().begin()->peer == pid_;
+  const bool to_itself = data == piggyback::put && current_outbox().begin()->peer == pid_;
   return {flags, &line_of(1 - pid_), to_itself ? &line_of(pid_) : nullptr};
 }
 
 // Combines in rank order on all processes, so that all get the same bits.
-process::met process::combine_lines() {
-  combine_summaries(&line_of(0), &line_of(1), &all_together_, 1, &riding_reduction_);
+process::exchanged_summaries process::combine_lines() {
+  combine_summaries(&line_of(0), &line_of(1), &combined_summary_, 1, &piggybacked_reduction_);
   for (int r = 2; r < nprocs_; ++r)
-    combine_summaries(&all_together_, &line_of(r), &all_together_, 1, &riding_reduction_);
-  return {all_together_.flags, &all_together_};
+    combine_summaries(&combined_summary_, &line_of(r), &combined_summary_, 1, &piggybacked_reduction_);
+  return {combined_summary_.flags, &combined_summary_};
 }
 
-// Called after the meeting. A put that does not fit is reported at the end of the sync, because the
-// others wait for the rest of this process's work in it.
-[[gnu::always_inline]] inline void process::get_off(const sync_summary& come,
-                                                    std::optional<riding_put>& misfit) {
-  if (come.reduces != 0) {
-    if (riding_reduction_.root < 0 || riding_reduction_.root == pid_)
-      compute::copy(riding_reduction_.data, come.room, riding_reduction_.bytes());
-    riding_reduction_.count = 0;
+// Called after the exchange of the summaries. A put that exceeds its slot is reported at the end of
+// the sync, because the others wait for the rest of this process's work in it.
+[[gnu::always_inline]] inline void process::unpack_summary(const sync_summary& summary,
+                                                           std::optional<piggybacked_put>& out_of_range) {
+  if (summary.is_reduction != 0) {
+    if (piggybacked_reduction_.root < 0 || piggybacked_reduction_.root == pid_)
+      compute::copy(piggybacked_reduction_.data, summary.payload, piggybacked_reduction_.bytes());
+    piggybacked_reduction_.count = 0;
     return;
   }
-  const auto take = [&](const riding_put& p) {
+  const auto apply = [&](const piggybacked_put& p) {
     if (p.to != pid_) return;
-    if (const area* const a = memory_.find(p.far_slot, p.far_offset, p.bytes)) [[likely]]
-      compute::copy(a->base + p.far_offset, p.inside, p.bytes);
+    if (const area* const a = memory_.find(p.remote_slot, p.remote_offset, p.bytes)) [[likely]]
+      compute::copy(a->base + p.remote_offset, p.inline_data, p.bytes);
     else
-      misfit = p;
+      out_of_range = p;
   };
-  take(come[0]);
-  if (come.used > sizeof(riding_put)) take(come[1]);
+  apply(summary[0]);
+  if (summary.used > sizeof(piggybacked_put)) apply(summary[1]);
 }
 
-void process::refuse_riding_put(const riding_put& p) {
+void process::refuse_piggybacked_put(const piggybacked_put& p) {
   message m{};
   m.bytes = p.bytes;
-  m.far_slot = p.far_slot;
-  m.far_offset = p.far_offset;
-  m.come_from(p.from, direction::put);
+  m.remote_slot = p.remote_slot;
+  m.remote_offset = p.remote_offset;
+  m.set_origin(p.from, message_kind::put);
   std::string diagnostic;
-  report_misfit(memory_, m, pid_, diagnostic);
+  report_out_of_range(memory_, m, pid_, diagnostic);
   detail::refuse(all_, "sync", "offset", diagnostic,
                  "register more memory on that process, and sync before you use it");
 }
 
 // Called after collectives with functions of the program. If one threw on any process, values may
 // be wrong on all. So this sync fails on all.
-void process::agree_on_thrown() {
+void process::agree_on_exceptions() {
   std::uint32_t mine = summaries::syncing;
   if (thrown_.what != nullptr) {
     mine |= summaries::failed;
     try {
-      refuse_thrown();
-    } catch (...) {  // thrown below, by fail_with_others()
+      throw_stored_exception();
+    } catch (...) {  // thrown below, by fail_on_all()
     }
   }
-  const std::uint32_t all = meet(mine, riding::nothing).flags;
-  if ((all & summaries::failed) != 0) fail_with_others(mine, all);
+  const std::uint32_t all = exchange_summaries(mine, piggyback::none).flags;
+  if ((all & summaries::failed) != 0) fail_on_all(mine, all);
 }
 
 void process::begin_nested(const char* call) {
   nesting_call_ = call;
   if (refuses_calls_) throw_refused_call(call);
   const std::uint32_t mine = summaries::nesting | (failure_ != nullptr ? summaries::failed : 0);
-  const std::uint32_t all = meet(mine, riding::nothing).flags;
-  if ((all & (summaries::failed | summaries::leaving | summaries::syncing)) != 0) fail_with_others(mine, all);
+  const std::uint32_t all = exchange_summaries(mine, piggyback::none).flags;
+  if ((all & (summaries::failed | summaries::leaving | summaries::syncing)) != 0) fail_on_all(mine, all);
   nested_ = refuses_calls_ = true;
 }
 
 void process::sync() {
-  check_thread_("sync");
+  check_thread_.at_entry("sync");
   if (refuses_calls_) [[unlikely]]
     throw_refused_call("sync");
   try {
-    sync_at_once();
+    run_sync();
   } catch (...) {
-    calls_.forget();
-    riding_reduction_.count = 0;
+    calls_.clear();
+    piggybacked_reduction_.count = 0;
     thrown_ = {};
     if (failure_ == nullptr) failure_ = std::current_exception();
     throw;
   }
 }
 
-void process::sync_at_once() {
+void process::run_sync() {
   std::uint32_t mine = summaries::syncing;
-  riding rides = riding::nothing;
+  piggyback data = piggyback::none;
   if (failure_ != nullptr) [[unlikely]] {
     mine |= summaries::failed;
   } else {
-    rides = what_rides();
-    if (rides != riding::put && !box().empty()) mine |= exchange_->hand_over(box(), superstep_);
+    data = choose_piggyback();
+    outbox& out = current_outbox();
+    if (data != piggyback::put && !out.empty()) mine |= exchange_->hand_over(out, superstep_);
     if (calls_.size() > 1) mine |= summaries::many_calls;
     if (may_throw_) mine |= summaries::may_throw;
-    mine |= summaries::known_digest(digest_);
+    mine |= summaries::encode_digest(digest_);
   }
-  const met together = meet(mine, rides);
-  const std::uint32_t all = together.flags;
+  const exchanged_summaries exchanged = exchange_summaries(mine, data);
+  const std::uint32_t all = exchanged.flags;
   if ((all & (summaries::failed | summaries::leaving | summaries::nesting)) != 0) [[unlikely]]
-    fail_with_others(mine, all);
+    fail_on_all(mine, all);
   if (check_ != nullptr) [[unlikely]]
     compare_superstep();  // its report has more detail
   if ((all & summaries::differing) != 0 || summaries::digests_differ(all)) [[unlikely]]
-    fail_with_others(mine, all);
-  std::optional<riding_put> misfit;
-  if (together.first != nullptr && together.first->used != 0) get_off(*together.first, misfit);
-  if (together.second != nullptr) [[unlikely]]
-    get_off(*together.second, misfit);
+    fail_on_all(mine, all);
+  std::optional<piggybacked_put> out_of_range;
+  if (exchanged.first != nullptr && exchanged.first->used != 0)
+    unpack_summary(*exchanged.first, out_of_range);
+  if (exchanged.second != nullptr) [[unlikely]]
+    unpack_summary(*exchanged.second, out_of_range);
   if (!calls_.empty() || (all & summaries::many_calls) != 0)
-    calls_.carry_out((all & summaries::many_calls) != 0);
-  if ((all & summaries::messages) != 0) exchange_->take(box(), superstep_, all);
-  if (made_calls_) calls_.forget();
-  if ((all & summaries::may_throw) != 0) agree_on_thrown();
+    calls_.run_all((all & summaries::many_calls) != 0);
+  if ((all & summaries::messages) != 0) exchange_->deliver(current_outbox(), superstep_, all);
+  if (made_calls_) calls_.clear();
+  if ((all & summaries::may_throw) != 0) agree_on_exceptions();
   made_calls_ = may_throw_ = false;
   digest_ = 0;
-  if (misfit) [[unlikely]]
-    refuse_riding_put(*misfit);
+  if (out_of_range) [[unlikely]]
+    refuse_piggybacked_put(*out_of_range);
   memory_.at_sync();
   ++superstep_;
-  box().renew();
+  current_outbox().reset();
 }
 
 // compare() throws on all processes, so no process needs to be informed.
 void process::compare_superstep() {
   try {
     check_->compare(superstep_, superstep_ - first_superstep_,
-                    unbounded_ || count_sent_ != 0 ? SIZE_MAX : box().allowed());
+                    unbounded_ || count_sent_ != 0 ? SIZE_MAX : current_outbox().allowed());
   } catch (...) {
-    known_digest_ = refuses_calls_ = true;
-    another_reports_ = pid_ != 0;
+    failure_reported_ = refuses_calls_ = true;
+    reported_by_another_ = pid_ != 0;
     throw;
   }
 }
 
 bool process::leave() noexcept {
-  if (known_digest_) return left_alone_;
+  if (failure_reported_) return peers_left_;
   if (!detail::is_usable(all_)) return false;
   try {
     const std::uint32_t mine = summaries::leaving | (failure_ != nullptr ? summaries::failed : 0);
-    const std::uint32_t all = meet(mine, riding::nothing).flags;
-    if ((all & (summaries::syncing | summaries::nesting)) != 0) fail_with_others(mine, all);
+    const std::uint32_t all = exchange_summaries(mine, piggyback::none).flags;
+    if ((all & (summaries::syncing | summaries::nesting)) != 0) fail_on_all(mine, all);
     if ((all & summaries::failed) != 0) return false;
   } catch (...) {
-    // A process that has come to its end has nothing left that can fail.
+    // A process that leaves the section has nothing left that can fail.
   }
-  return failure_ == nullptr || left_alone_;
+  return failure_ == nullptr || peers_left_;
 }
 
 }  // namespace tutti::bsp

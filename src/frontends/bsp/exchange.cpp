@@ -7,13 +7,14 @@
 
 namespace tutti::bsp {
 
-void report_misfit(const memory_register& memory, const message& m, int where, std::string& diagnostic) {
+void report_out_of_range(const memory_register& memory, const message& m, int where,
+                         std::string& diagnostic) {
   if (!diagnostic.empty()) return;  // only the first one is reported
-  const area* const a = memory.find(m.far_slot);
-  diagnostic = std::string(m.way() == direction::put ? "a put of " : "a get of ") + std::to_string(m.bytes) +
-               " bytes by process " + std::to_string(m.origin()) + " names offset " +
-               std::to_string(m.far_offset) + " of slot " + std::to_string(m.far_slot) + " of process " +
-               std::to_string(where) + ", " +
+  const area* const a = memory.find(m.remote_slot);
+  diagnostic = std::string(m.kind() == message_kind::put ? "a put of " : "a get of ") +
+               std::to_string(m.bytes) + " bytes by process " + std::to_string(m.origin()) +
+               " names offset " + std::to_string(m.remote_offset) + " of slot " +
+               std::to_string(m.remote_slot) + " of process " + std::to_string(where) + ", " +
                (a == nullptr ? std::string("which has no such slot")
                              : "which has " + std::to_string(a->size) + " bytes");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a superstep fails: by an error of this process, or by what all processes learn about the
-// others. Also decides which process reports the error.
+// The failures of a superstep: errors of this process, and errors that the combined summary shows.
+// This file also decides which process reports an error.
 #include <array>
 #include <string>
 #include <utility>
@@ -28,7 +28,7 @@ void process::throw_failure() { std::rethrow_exception(failure_); }
 
 // The exception of a C++ operator is thrown unchanged. The caller of a C function sees no
 // exception, so an error names the call.
-void process::refuse_thrown() {
+void process::throw_stored_exception() {
   thrown_in_call by;
   std::swap(by, thrown_);
   if (!by.in_c) {
@@ -48,14 +48,14 @@ void process::refuse_thrown() {
 }
 
 // Some processes have failed, or do something else than the others: sync, begin a section within
-// this one, or leave. All know that, so all take part in finding out which.
-void process::fail_with_others(std::uint32_t mine, std::uint32_t all) {
-  const std::uint32_t why = (all & summaries::failed) != 0    ? summaries::failed
-                            : (all & summaries::leaving) != 0 ? summaries::leaving
-                                                              : summaries::nesting;
-  // Maxima over all processes: the highest process to which `why` applies, and the highest to which
-  // it does not. Then the lowest of each, as their distances from the end.
-  const bool concerned = (mine & why) != 0;
+// this one, or leave. All processes know that, so all call an allreduce that finds out which.
+void process::fail_on_all(std::uint32_t mine, std::uint32_t all) {
+  const std::uint32_t reason = (all & summaries::failed) != 0    ? summaries::failed
+                               : (all & summaries::leaving) != 0 ? summaries::leaving
+                                                                 : summaries::nesting;
+  // Maxima over all processes: the highest process to which `reason` applies, and the highest to
+  // which it does not. Then the lowest of each, as their distances from the end.
+  const bool concerned = (mine & reason) != 0;
   const int from_end = nprocs_ - pid_;
   int who[4] = {concerned ? pid_ : -1, concerned ? -1 : pid_, concerned ? from_end : 0,
                 concerned ? 0 : from_end};
@@ -69,43 +69,44 @@ void process::fail_with_others(std::uint32_t mine, std::uint32_t all) {
   c.op.which = builtin_op::max;
   c.op.commutative = true;
   detail::run_call(all_, c);
-  known_digest_ = refuses_calls_ = true;
+  failure_reported_ = refuses_calls_ = true;
   if (failure_ == nullptr) {
     // If some have failed, they report their errors. Otherwise the lowest process that sees the
     // error reports it.
-    const bool of_these = why == summaries::nesting && who[2] != 0;
-    another_reports_ = why == summaries::failed || from_end != (of_these ? who[2] : who[3]);
-    failure_ = failure_by_others(mine, all, why, {who[0], who[1]});
+    const bool of_these = reason == summaries::nesting && who[2] != 0;
+    reported_by_another_ = reason == summaries::failed || from_end != (of_these ? who[2] : who[3]);
+    failure_ = make_peer_failure(mine, all, reason, {who[0], who[1]});
   }
   std::rethrow_exception(failure_);
 }
 
-std::exception_ptr process::failure_by_others(std::uint32_t mine, std::uint32_t all, std::uint32_t why,
+std::exception_ptr process::make_peer_failure(std::uint32_t mine, std::uint32_t all, std::uint32_t reason,
                                               const std::array<int, 2>& who) {
   if ((all & (summaries::failed | summaries::leaving | summaries::nesting)) == 0)
     return std::make_exception_ptr(
         mismatch_error("sync", pid_, "coll", "not all processes have scheduled the same collectives",
                        "make the same calls, of the same sizes, on all members of a collectives object"));
-  const bool nests = (mine & summaries::nesting) != 0;
+  const bool nesting = (mine & summaries::nesting) != 0;
   const std::string one = "process " + std::to_string(who[0]), other = "process " + std::to_string(who[1]);
   const std::string call = std::string("lpf_") + nesting_call_;
-  const char* const here = nests ? nesting_call_ : "sync";
-  if (why == summaries::failed)
-    return std::make_exception_ptr(peer_error(here, pid_, "", one + " has failed", "see its error"));
-  left_alone_ = why == summaries::leaving;
-  if (left_alone_)
-    return std::make_exception_ptr(peer_error(
-        here, pid_, "", one + " has left the section and does not " + (nests ? "call " + call : "sync"),
-        nests ? "make this call on all processes" : "sync equally often on all processes"));
+  const char* const operation = nesting ? nesting_call_ : "sync";
+  if (reason == summaries::failed)
+    return std::make_exception_ptr(peer_error(operation, pid_, "", one + " has failed", "see its error"));
+  peers_left_ = reason == summaries::leaving;
+  if (peers_left_)
+    return std::make_exception_ptr(
+        peer_error(operation, pid_, "",
+                   one + " has left the section and does not " + (nesting ? "call " + call : "sync"),
+                   nesting ? "make this call on all processes" : "sync equally often on all processes"));
   return std::make_exception_ptr(
-      mismatch_error(here, pid_, "",
-                     nests ? other + " does not call " + call + ": it syncs"
-                           : one + " does not sync: it calls lpf_rehook or lpf_hook",
+      mismatch_error(operation, pid_, "",
+                     nesting ? other + " does not call " + call + ": it syncs"
+                             : one + " does not sync: it calls lpf_rehook or lpf_hook",
                      "sync and begin inner sections in the same order on all processes of the section"));
 }
 
 void process::throw_refused_call(const char* operation) {
-  if (known_digest_) throw_failure();
+  if (failure_reported_) throw_failure();
   refuse(operation, "ctx", "belongs to an outer section while an inner section runs (lpf_rehook)",
          "use the context of the inner section");
 }

@@ -30,46 +30,46 @@ double seconds_since(clock::time_point begin) {
 // The figures by engine name: for one process, and for several. The C functions that return them
 // (lpf_machine_t) have no argument that leads to a process. So they are stored here; each is
 // written once.
-struct known {
+struct cost_table {
   std::mutex lock;
-  std::map<std::string, std::array<figures, 2>, std::less<>> of;
+  std::map<std::string, std::array<machine_costs, 2>, std::less<>> by_engine;
 };
 
-known& known_here() {
-  static known one;
+cost_table& table_of_process() {
+  static cost_table one;
   return one;
 }
 
-// If processes share no memory, they store what process 0 has sent, whatever they knew. They may
-// have been in different sections before.
-void keep(std::string_view engine, const figures& told, bool anew) {
-  known& k = known_here();
-  const std::lock_guard lock(k.lock);
-  figures& there = k.of[std::string(engine)][told.processes > 1 ? 1 : 0];
-  if (anew || there.processes == 0) there = told;
+// If processes share no memory, they overwrite their entry by the costs that process 0 has sent.
+// They may have been in different sections before.
+void store_costs(std::string_view engine, const machine_costs& costs, bool overwrite) {
+  cost_table& table = table_of_process();
+  const std::lock_guard lock(table.lock);
+  machine_costs& entry = table.by_engine[std::string(engine)][costs.processes > 1 ? 1 : 0];
+  if (overwrite || entry.processes == 0) entry = costs;
 }
 
 }  // namespace
 
-figures known_costs(std::string_view engine) {
-  known& k = known_here();
-  const std::lock_guard lock(k.lock);
-  const auto found = k.of.find(engine);
-  if (found == k.of.end()) return {};
-  const auto& [alone, several] = found->second;
-  return several.processes != 0 ? several : alone;
+machine_costs measured_costs(std::string_view engine) {
+  cost_table& table = table_of_process();
+  const std::lock_guard lock(table.lock);
+  const auto found = table.by_engine.find(engine);
+  if (found == table.by_engine.end()) return {};
+  const auto& [one_process, several] = found->second;
+  return several.processes != 0 ? several : one_process;
 }
 
-double figures::byte_of(std::size_t bytes) const noexcept {
+double machine_costs::seconds_per_byte(std::size_t bytes) const noexcept {
   return byte + message / static_cast<double>(std::max<std::size_t>(bytes, 1));
 }
 
-double figures::superstep_of(std::size_t among) const noexcept {
+double machine_costs::seconds_per_superstep(std::size_t among) const noexcept {
   const auto steps = [](double p) { return 1 + std::log2(std::max(p, 1.0)); };
   return superstep * steps(static_cast<double>(among)) / steps(processes);
 }
 
-void process::tell(void* data, std::size_t bytes) {
+void process::broadcast_bytes(void* data, std::size_t bytes) {
   call c;
   c.what = collective::bcast;
   c.count = bytes;
@@ -80,50 +80,50 @@ void process::tell(void* data, std::size_t bytes) {
 // The minimum time, over some repetitions, of a superstep in which each process puts `count`
 // messages of `bytes` bytes to its neighbour.
 double process::time_of_superstep(slot from, slot into, std::size_t count, std::size_t bytes, int times) {
-  double least = 1;
+  double min_seconds = 1;
   for (int i = 0; i < times; ++i) {
     for (std::size_t k = 0; k < count; ++k) put(from, 0, (pid_ + 1) % nprocs_, into, 0, bytes);
     const auto begin = clock::now();
     sync();
-    least = std::min(least, seconds_since(begin));
+    min_seconds = std::min(min_seconds, seconds_since(begin));
   }
-  return least;
+  return min_seconds;
 }
 
 void process::measure() {
-  figures_ = known_costs(detail::engine_of(all_));
-  tell(&figures_, sizeof figures_);
-  if (figures_.processes != 0 && (figures_.processes > 1 || nprocs_ == 1))
-    return keep(detail::engine_of(all_), figures_, !detail::shares_memory(all_));
+  costs_ = measured_costs(detail::engine_of(all_));
+  broadcast_bytes(&costs_, sizeof costs_);
+  if (costs_.processes != 0 && (costs_.processes > 1 || nprocs_ == 1))
+    return store_costs(detail::engine_of(all_), costs_, !detail::shares_memory(all_));
 
-  constexpr std::size_t few = 8;
+  constexpr std::size_t small_messages = 8;
   const std::size_t long_bytes = nprocs_ > 64 ? 4 << 10 : 64 << 10;
   const int times = nprocs_ > 64 ? 3 : 8;
-  std::vector<std::byte> given(long_bytes), taken(long_bytes);
+  std::vector<std::byte> src(long_bytes), dst(long_bytes);
   slot from = no_slot, into = no_slot;
   memory_.grow();
   (*boxes_)[0].grow();
   (*boxes_)[1].grow();
-  add(true, given.data(), given.size(), from);
-  add(true, taken.data(), taken.size(), into);
+  add(true, src.data(), src.size(), from);
+  add(true, dst.data(), dst.size(), into);
   sync();
   const double empty = time_of_superstep(from, into, 0, 0, 2 * times);
-  const double small = time_of_superstep(from, into, few, 8, times);
+  const double small = time_of_superstep(from, into, small_messages, 8, times);
   const double large = time_of_superstep(from, into, 1, long_bytes, times);
   remove(from);
   remove(into);
   // The minima ensure positive figures if the clock is too coarse or other programs disturbed the
   // machine.
-  figures_.superstep = std::max(empty, 1e-9);
-  figures_.message = std::max((small - empty) / few, 1e-10);
-  figures_.byte = std::max((large - empty) / static_cast<double>(long_bytes), 1e-13);
-  figures_.processes = nprocs_;
-  tell(&figures_, sizeof figures_);
-  resize_register(0);
+  costs_.superstep = std::max(empty, 1e-9);
+  costs_.message = std::max((small - empty) / small_messages, 1e-10);
+  costs_.byte = std::max((large - empty) / static_cast<double>(long_bytes), 1e-13);
+  costs_.processes = nprocs_;
+  broadcast_bytes(&costs_, sizeof costs_);
+  resize_memory_register(0);
   resize_queue(0);
   sync();
-  sync();  // now both outboxes have no room again
-  keep(detail::engine_of(all_), figures_, !detail::shares_memory(all_));
+  sync();  // now the capacity of both outboxes is 0 again
+  store_costs(detail::engine_of(all_), costs_, !detail::shares_memory(all_));
 }
 
 }  // namespace tutti::bsp

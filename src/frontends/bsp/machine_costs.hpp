@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The costs of supersteps on an engine of this process, as the first section on it measured them.
+// The costs of supersteps on an engine of this process. The first section on it measures them.
 #pragma once
 
 #include <string_view>
@@ -10,6 +10,6 @@
 namespace tutti::bsp {
 
 /// `processes` is 0 if no section has run on that engine yet.
-figures known_costs(std::string_view engine);
+machine_costs measured_costs(std::string_view engine);
 
 }  // namespace tutti::bsp

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The memory that a process has registered, by slot. Global slots have the same numbers on all
-// processes, because all register and deregister them in the same order. Local slots have their own
-// numbers, so they do not disturb that.
+// processes, because all register and deregister them in the same order. Local slots have separate
+// numbers, so they do not change those of global slots.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,9 @@ struct area {
   std::byte* base = nullptr;
   std::size_t size = 0;
   bool live = false;
-  std::uint64_t since = 0;  ///< the superstep in which it was registered
+  std::uint64_t registered_in = 0;  ///< the superstep in which it was registered
 
-  bool holds(std::size_t offset, std::size_t bytes) const noexcept {
+  bool contains(std::size_t offset, std::size_t bytes) const noexcept {
     return live && bytes <= size && offset <= size - bytes;
   }
 };
@@ -41,23 +41,24 @@ class memory_register {
   }
   void at_sync() noexcept { capacity_ = next_capacity_; }
   bool full() const noexcept { return used_ >= capacity_; }
-  /// Makes room for one more entry at once.
+  /// Doubles the capacity at once.
   void grow() {
     resize(std::max<std::size_t>(16, 2 * capacity_));
     capacity_ = next_capacity_;
   }
 
-  /// Takes an entry for another object that counts here. Returns false if none is left.
-  bool take_entry() noexcept {
+  /// Reserves an entry for another object that counts in the register. Returns false if the
+  /// register is full.
+  bool acquire_entry() noexcept {
     if (full()) return false;
     ++used_;
     return true;
   }
-  void give_entry() noexcept { --used_; }
+  void release_entry() noexcept { --used_; }
 
   /// Returns false if the register is full.
   bool add(bool global, void* base, std::size_t size, std::uint64_t superstep, slot& made) {
-    if (!take_entry()) return false;
+    if (!acquire_entry()) return false;
     list& all = global ? global_ : local_;
     const std::size_t i = all.first_free();
     all.entries[i] = {static_cast<std::byte*>(base), size, true, superstep};
@@ -69,9 +70,9 @@ class memory_register {
     list& all = is_global(s) ? global_ : local_;
     all.entries[s / 2].live = false;
     all.free.push_back(s / 2);
-    give_entry();
+    release_entry();
   }
-  /// Null: there is no such slot.
+  /// Returns null if there is no such slot.
   const area* find(slot s) const noexcept {
     const area* const a = entry(s);
     return a != nullptr && a->live ? a : nullptr;
@@ -79,7 +80,7 @@ class memory_register {
   /// The same; also null if the slot does not contain this range.
   const area* find(slot s, std::size_t offset, std::size_t bytes) const noexcept {
     const area* const a = entry(s);
-    return a != nullptr && a->holds(offset, bytes) ? a : nullptr;
+    return a != nullptr && a->contains(offset, bytes) ? a : nullptr;
   }
 
  private:

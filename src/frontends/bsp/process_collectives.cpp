@@ -32,9 +32,10 @@ void process::check_process(unsigned s, unsigned p, unsigned hi) {
            "pass an exclusive upper bound of at most p");
 }
 
-bool process::make_members(int first, int last, int stride, const abi::limits& most, members& made) {
+bool process::make_process_set(int first, int last, int stride, const abi::limits& capacity,
+                               process_set_id& made) {
   refuse_failed();
-  if (most.calls == 0)
+  if (capacity.calls == 0)
     refuse("collectives_init", "max_calls", "is 0", "allow at least one collective per superstep");
   if (stride < 1 || first < 0 || last < first || last >= nprocs_ || pid_ < first || pid_ > last ||
       (pid_ - first) % stride != 0)
@@ -42,25 +43,25 @@ bool process::make_members(int first, int last, int stride, const abi::limits& m
            "process " + std::to_string(pid_) + " is not among " + std::to_string(first) + " to " +
                std::to_string(last) + " in steps of " + std::to_string(stride),
            "call it only on the members, of which there must be at least one");
-  if (!unbounded_ && most.calls > std::numeric_limits<std::size_t>::max() / 65536)
+  if (!unbounded_ && capacity.calls > std::numeric_limits<std::size_t>::max() / 65536)
     return false;  // no machine has that memory
   if (unbounded_ && memory_.full()) memory_.grow();
-  if (!memory_.take_entry()) return false;
+  if (!memory_.acquire_entry()) return false;
   const int end = first + (last - first) / stride * stride;
-  made = calls_.make(first, end, stride, most, superstep_).number;
-  if (check_ != nullptr) check_->made(made, first, end, stride);
+  made = calls_.make_set(first, end, stride, capacity, superstep_).id;
+  if (check_ != nullptr) check_->add_set(made, first, end, stride);
   return true;
 }
 
-void process::end_members(members m) {
+void process::free_process_set(process_set_id m) {
   if (set_of("collectives_destroy", m).calls > 0)
     refuse("collectives_destroy", "coll", "has collectives that are not complete",
            "call it after the next sync");
-  calls_.end(m);
-  memory_.give_entry();
+  calls_.free_set(m);
+  memory_.release_entry();
 }
 
-member_set& process::set_of(const char* operation, members m) {
+member_set& process::set_of(const char* operation, process_set_id m) {
   refuse_failed();
   member_set* const s = calls_.find(m);
   if (s == nullptr)
@@ -70,12 +71,12 @@ member_set& process::set_of(const char* operation, members m) {
   return *s;
 }
 
-bool process::has_room(const char* operation, member_set& s, std::size_t count, std::size_t bytes,
-                       bool element) {
-  if (check_ != nullptr && s.since == superstep_ && !unbounded_) [[unlikely]]
+bool process::has_capacity(const char* operation, member_set& s, std::size_t count, std::size_t bytes,
+                           bool element) {
+  if (check_ != nullptr && s.created_in == superstep_ && !unbounded_) [[unlikely]]
     refuse(operation, "coll", "was made in this superstep", "sync before you use it");
-  const std::size_t most = element ? s.most.element_bytes : s.most.bytes;
-  return s.calls < s.most.calls && (bytes == 0 || count <= most / bytes);
+  const std::size_t max_bytes = element ? s.capacity.element_bytes : s.capacity.bytes;
+  return s.calls < s.capacity.calls && (bytes == 0 || count <= max_bytes / bytes);
 }
 
 void process::check_root(const char* operation, const member_set& s, int root) {
@@ -85,17 +86,18 @@ void process::check_root(const char* operation, const member_set& s, int root) {
            "pass 0 to P - 1, the index of a member");
 }
 
-std::byte* process::touched(const char* operation, const char* parameter, slot s, std::size_t bytes,
-                            bool touches) {
-  if (!touches || bytes == 0) return nullptr;
-  if (check_ != nullptr) check_fresh(operation, parameter, s);
-  return near_place(operation, parameter, s, 0, bytes);
+std::byte* process::collective_buffer(const char* operation, const char* parameter, slot s, std::size_t bytes,
+                                      bool accessed) {
+  if (!accessed || bytes == 0) return nullptr;
+  if (check_ != nullptr) check_registered_earlier(operation, parameter, s);
+  return local_address(operation, parameter, s, 0, bytes);
 }
 
 // Adds a call of all processes to the digest in the sync summary. Calls that differ would wait for
-// ever, or take one another's data. The digest does not depend on the order of the objects.
-void process::agree_on(const member_set& s, collective what, std::size_t count, std::size_t size, int root) {
-  if (s.on != &all_) return;
+// ever, or receive the data of other calls. The digest does not depend on the order of the objects.
+void process::add_to_digest(const member_set& s, collective what, std::size_t count, std::size_t size,
+                            int root) {
+  if (s.comm != &all_) return;
   std::uint64_t h = s.ordinal;
   for (const std::uint64_t word :
        {std::uint64_t{s.calls}, static_cast<std::uint64_t>(what), std::uint64_t{count}, std::uint64_t{size},
@@ -104,72 +106,72 @@ void process::agree_on(const member_set& s, collective what, std::size_t count, 
   digest_ += static_cast<std::uint32_t>(h >> 32);
 }
 
-// Records, in checked mode, a call of the set. report_blocks() records its accesses to this
+// Records, in checked mode, a call of the set. record_accesses() records its accesses to this
 // process's memory.
-void process::report_check(const char* operation, const member_set& s, std::size_t count, std::size_t size,
-                           int root) {
-  check_->makes(site_, {operation, s.number, count, size, root});
+void process::record_call(const char* operation, const member_set& s, std::size_t count, std::size_t size,
+                          int root) {
+  check_->add_collective(site_, {operation, s.id, count, size, root});
 }
 
-void process::report_blocks(const void* first, std::size_t blocks, std::size_t bytes, int without,
-                            bool writes) {
+void process::record_accesses(const void* first, std::size_t blocks, std::size_t bytes, int without,
+                              bool writes) {
   for (std::size_t i = 0; i < blocks; ++i) {
     if (static_cast<int>(i) == without || first == nullptr) continue;
     const std::byte* const at = static_cast<const std::byte*>(first) + i * bytes;
-    writes ? check_->writes(at, bytes) : check_->reads(at, bytes);
+    writes ? check_->add_write(at, bytes) : check_->add_read(at, bytes);
   }
 }
 
-bool process::rooted(collective what, members m, slot from, slot into, std::size_t bytes, int root,
-                     bool without_own) {
+bool process::rooted(collective what, process_set_id m, slot from, slot into, std::size_t bytes, int root,
+                     bool skip_own_block) {
   member_set& s = set_of(name(what), m);
   check_root(name(what), s, root);
-  if (!has_room(name(what), s, 1, bytes, false)) return false;
-  const bool at_root = s.place() == root;
+  if (!has_capacity(name(what), s, 1, bytes, false)) return false;
+  const bool at_root = s.rank() == root;
   const auto blocks = static_cast<std::size_t>(s.size());
   const bool gathers = what == collective::gather;
   call c;
   c.what = what;
   c.root = root;
   c.count = bytes;
-  agree_on(s, what, 1, bytes, root);
+  add_to_digest(s, what, 1, bytes, root);
   // At its root a gather receives all blocks, and a scatter sends them. A broadcast has one block.
   const std::size_t of_root = what == collective::bcast ? bytes : bytes * blocks;
   if (bytes > 0 && of_root / bytes != (what == collective::bcast ? 1 : blocks))
     refuse(name(what), "size", "overflows", "pass fewer bytes");
   // Whether the root copies its own block between its buffers.
-  const bool copies = at_root && !without_own;
-  std::byte* const given =
-      touched(name(what), "src", from, gathers ? bytes : of_root, gathers != at_root || copies);
-  std::byte* const taken =
-      touched(name(what), "dst", into, gathers ? of_root : bytes, gathers == at_root || copies);
-  c.input = given;
-  c.output = taken;
+  const bool copies = at_root && !skip_own_block;
+  std::byte* const src =
+      collective_buffer(name(what), "src", from, gathers ? bytes : of_root, gathers != at_root || copies);
+  std::byte* const dst =
+      collective_buffer(name(what), "dst", into, gathers ? of_root : bytes, gathers == at_root || copies);
+  c.input = src;
+  c.output = dst;
   if (check_ != nullptr) [[unlikely]] {
     const bool all_blocks = at_root && what != collective::bcast;
     const int without = copies ? -1 : root;
-    report_check(name(what), s, 1, bytes, root);
-    report_blocks(given, all_blocks && !gathers ? blocks : 1, bytes, all_blocks && !gathers ? without : -1,
-                  false);
-    report_blocks(taken, all_blocks && gathers ? blocks : 1, bytes, all_blocks && gathers ? without : -1,
-                  true);
+    record_call(name(what), s, 1, bytes, root);
+    record_accesses(src, all_blocks && !gathers ? blocks : 1, bytes, all_blocks && !gathers ? without : -1,
+                    false);
+    record_accesses(dst, all_blocks && gathers ? blocks : 1, bytes, all_blocks && gathers ? without : -1,
+                    true);
   }
-  const std::size_t own = static_cast<std::size_t>(root) * bytes;
+  const std::size_t root_offset = static_cast<std::size_t>(root) * bytes;
   if (what == collective::bcast)
-    c.input = c.output = at_root ? given : taken;
+    c.input = c.output = at_root ? src : dst;
   else if (at_root)
-    c.in_place = !copies || (gathers ? given == taken + own : taken == given + own);
+    c.in_place = !copies || (gathers ? src == dst + root_offset : dst == src + root_offset);
   if (bytes > 0 && (s.size() > 1 || (copies && !c.in_place)))
-    calls_.schedule(s, c, {}, 0);
+    calls_.enqueue(s, c, {}, 0);
   else
     ++s.calls;
   return true;
 }
 
-bool process::unrooted(collective what, members m, slot from, slot into, std::size_t bytes,
-                       bool without_own) {
+bool process::unrooted(collective what, process_set_id m, slot from, slot into, std::size_t bytes,
+                       bool skip_own_block) {
   member_set& s = set_of(name(what), m);
-  if (!has_room(name(what), s, 1, bytes, false)) return false;
+  if (!has_capacity(name(what), s, 1, bytes, false)) return false;
   const auto blocks = static_cast<std::size_t>(s.size());
   const std::size_t all = bytes * blocks;
   if (bytes > 0 && all / bytes != blocks) refuse(name(what), "size", "overflows", "pass fewer bytes");
@@ -178,103 +180,105 @@ bool process::unrooted(collective what, members m, slot from, slot into, std::si
     refuse(name(what), "dst", "is the same as src", "pass different memory");
   call c;
   c.what = what;
-  c.input = touched(name(what), "src", from, transposes ? all : bytes, true);
-  c.output = touched(name(what), "dst", into, all, true);
+  c.input = collective_buffer(name(what), "src", from, transposes ? all : bytes, true);
+  c.output = collective_buffer(name(what), "dst", into, all, true);
   c.count = bytes;
-  agree_on(s, what, without_own ? 2 : 1, bytes, -1);
+  add_to_digest(s, what, skip_own_block ? 2 : 1, bytes, -1);
   if (check_ != nullptr) [[unlikely]] {
-    const int without = without_own ? s.place() : -1;
-    report_check(name(what), s, 1, bytes, -1);
-    report_blocks(c.input, transposes ? blocks : 1, bytes, transposes ? without : -1, false);
-    report_blocks(c.output, blocks, bytes, without, true);
+    const int without = skip_own_block ? s.rank() : -1;
+    record_call(name(what), s, 1, bytes, -1);
+    record_accesses(c.input, transposes ? blocks : 1, bytes, transposes ? without : -1, false);
+    record_accesses(c.output, blocks, bytes, without, true);
   }
-  if (bytes == 0 || (without_own && s.size() == 1)) {
+  if (bytes == 0 || (skip_own_block && s.size() == 1)) {
     ++s.calls;
     return true;
   }
-  if (without_own) {
-    // Expressed with a length for each block. The own block has length 0, so it is not touched.
+  if (skip_own_block) {
+    // Expressed with a length for each block. The local block has length 0, so it is not
+    // accessed.
     c.what = collective::alltoallv;
     // 1: the sent blocks differ (alltoall); 0: they do not (allgather).
     c.count = transposes ? 1 : 0;
-    calls_.schedule(s, c, {}, bytes);
+    calls_.enqueue(s, c, {}, bytes);
     return true;
   }
-  calls_.schedule(s, c, {}, 0);
+  calls_.enqueue(s, c, {}, 0);
   if (transposes) return true;
   // This process is in place, but others may not be. An allgather is in place on all or on none.
-  if (c.input == static_cast<std::byte*>(c.output) + static_cast<std::size_t>(s.place()) * bytes)
-    calls_.give_a_copy(bytes);
+  if (c.input == static_cast<std::byte*>(c.output) + static_cast<std::size_t>(s.rank()) * bytes)
+    calls_.reserve_input_copy(bytes);
   return true;
 }
 
-bool process::combine(members m, void* data, slot where, std::size_t count, const combining& how, int root,
-                      bool whole) {
-  const char* const operation = whole      ? (root < 0 ? "allreduce" : "reduce")
-                                : root < 0 ? "allcombine"
-                                           : "combine";
+bool process::combine(process_set_id m, void* data, slot where, std::size_t count,
+                      const reduction_operator& how, int root, bool single_element) {
+  const char* const operation = single_element ? (root < 0 ? "allreduce" : "reduce")
+                                : root < 0     ? "allcombine"
+                                               : "combine";
   const std::size_t size = how.type.size;
   member_set& s = set_of(operation, m);
   if (root >= 0) check_root(operation, s, root);
-  if (!has_room(operation, s, count, size, whole)) return false;
-  if (how.by == nullptr && how.op.combine == nullptr)
-    refuse(operation, whole ? "reducer" : "combiner", "is null", "pass a function");
-  agree_on(s, root < 0 ? collective::allreduce : collective::reduce, count, size, root);
+  if (!has_capacity(operation, s, count, size, single_element)) return false;
+  if (how.combiner == nullptr && how.op.combine == nullptr)
+    refuse(operation, single_element ? "reducer" : "combiner", "is null", "pass a function");
+  add_to_digest(s, root < 0 ? collective::allreduce : collective::reduce, count, size, root);
   if (count == 0 || size == 0) {
-    if (check_ != nullptr) report_check(operation, s, count, size, root);
+    if (check_ != nullptr) record_call(operation, s, count, size, root);
     ++s.calls;
     return true;
   }
   const area* const a = memory_.find(where);
   if (a == nullptr || a->base != data || a->size < count * size)
-    refuse(operation, whole ? "element_slot" : "slot",
+    refuse(operation, single_element ? "element_slot" : "slot",
            "does not cover " + std::to_string(count * size) + " bytes from the given address",
            "register the memory, and pass its slot and its address");
   if (check_ != nullptr) [[unlikely]] {
-    check_fresh(operation, whole ? "element_slot" : "slot", where);
-    report_check(operation, s, count, size, root);
-    check_->reads(data, count * size);
+    check_registered_earlier(operation, single_element ? "element_slot" : "slot", where);
+    record_call(operation, s, count, size, root);
+    check_->add_read(data, count * size);
     // After a reduction of arrays, the contents of the other members' arrays are undefined.
-    if (!whole || root < 0 || s.place() == root) check_->writes(data, count * size);
+    if (!single_element || root < 0 || s.rank() == root) check_->add_write(data, count * size);
   }
-  riding_reduction what{how, count, data, root, s.number, s.calls + 1};
-  what.how.name = operation;
-  what.how.site = site_;
-  what.how.thrown = &thrown_;
+  piggybacked_reduction r{how, count, data, root, s.id, s.calls + 1};
+  r.how.name = operation;
+  r.how.site = site_;
+  r.how.thrown = &thrown_;
   if (how.may_throw() && s.size() > 1) may_throw_ = true;
-  if (!ride(s, what)) schedule_combination(s, what);
+  if (!try_piggyback(s, r)) schedule_reduction(s, r);
   return true;
 }
 
-// The first small reduction over all processes travels in the sync summary. It is the first by the
-// number of its set, on which all processes agree.
-bool process::ride(member_set& s, riding_reduction one) {
-  if (!roomy_ || nprocs_ == 1 || s.on != &all_ || one.bytes() > sync_summary::room_bytes) return false;
-  if (riding_reduction_.count != 0 && riding_reduction_.set <= s.number) return false;
-  std::swap(riding_reduction_, one);
+// The first small reduction over all processes is piggybacked on the sync summary. The ids of the
+// sets determine which one is the first, because all processes agree on their order.
+bool process::try_piggyback(member_set& s, piggybacked_reduction one) {
+  if (!summary_has_payload_ || nprocs_ == 1 || s.comm != &all_) return false;
+  if (one.bytes() > sync_summary::payload_bytes) return false;
+  if (piggybacked_reduction_.count != 0 && piggybacked_reduction_.set <= s.id) return false;
+  std::swap(piggybacked_reduction_, one);
   ++s.calls;
   if (one.count != 0) {
     member_set& other = *calls_.find(one.set);
-    --other.calls;  // schedule_combination() counts it again
-    schedule_combination(other, one);
+    --other.calls;  // schedule_reduction() counts it again
+    schedule_reduction(other, one);
   }
   return true;
 }
 
-void process::schedule_combination(member_set& s, const riding_reduction& what) {
-  const auto& [how, count, data, root, set, turn] = what;
+void process::schedule_reduction(member_set& s, const piggybacked_reduction& r) {
+  const auto& [how, count, data, root, set, position] = r;
   call c;
   c.what = root < 0 ? collective::allreduce : collective::reduce;
   c.type = how.type;
   c.count = count;
   c.root = root < 0 ? 0 : root;
-  c.in_place = root < 0 || s.place() == root;
+  c.in_place = root < 0 || s.rank() == root;
   if (c.in_place)
     c.output = data;
   else
     c.input = data;
   if (s.size() > 1)
-    calls_.schedule(s, c, how, 0, turn);
+    calls_.enqueue(s, c, how, 0, position);
   else
     ++s.calls;
 }

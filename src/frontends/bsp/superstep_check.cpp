@@ -11,10 +11,10 @@ namespace {
 
 template <std::size_t N>
 void copy_text(char (&to)[N], const char* from) {
-  const std::size_t length = std::strlen(from), kept = std::min(length, N - 1);
+  const std::size_t length = std::strlen(from), copied = std::min(length, N - 1);
   // The end of a long path is more useful than its beginning.
-  std::memcpy(to, from + (length - kept), kept);
-  to[kept] = 0;
+  std::memcpy(to, from + (length - copied), copied);
+  to[copied] = 0;
 }
 
 void gather(detail::communicator_impl& all, const void* mine, std::size_t bytes, void* of_all) {
@@ -32,13 +32,14 @@ superstep_check::superstep_check(detail::communicator_impl& all, const memory_re
     : all_(all), memory_(memory), me_(detail::rank_of(all)) {}
 
 // Formats a record as "lpf_put of process 2 (a.cpp:17)".
-std::string superstep_check::record::told() const {
+std::string superstep_check::record::text() const {
   std::string text = std::string(name) + " of process " + std::to_string(process);
   if (file[0] != 0) text += " (" + std::string(file) + ":" + std::to_string(line) + ")";
   return text;
 }
 
-superstep_check::record& superstep_check::note(const char* name, const call_site& where, kind is, int owner) {
+superstep_check::record& superstep_check::add_record(const char* name, const call_site& where,
+                                                     record_kind kind, int owner) {
   record& r = records_.emplace_back();
   std::memset(static_cast<void*>(&r), 0, sizeof r);
   copy_text(r.name, name);
@@ -46,43 +47,44 @@ superstep_check::record& superstep_check::note(const char* name, const call_site
   r.line = where.line;
   r.process = me_;
   r.owner = owner;
-  r.number = calls_;
-  r.is = is;
+  r.call_number = calls_;
+  r.kind = kind;
   return r;
 }
 
-void superstep_check::schedules(const call_site& where, const message& m) {
+void superstep_check::add_message(const call_site& where, const message& m) {
   ++calls_;
-  const bool puts = m.way() == direction::put;
+  const bool puts = m.kind() == message_kind::put;
   const char* const name = puts ? "put" : "get";
-  record& near = note(name, where, puts ? kind::near_read : kind::near_write, me_);
-  near.at = reinterpret_cast<std::uintptr_t>(puts ? m.reads : m.writes);
-  near.bytes = m.bytes;
-  record& far = note(name, where, puts ? kind::far_write : kind::far_read, m.peer);
-  far.at = m.far_slot;
-  far.offset = m.far_offset;
-  far.bytes = m.bytes;
+  record& local = add_record(name, where, puts ? record_kind::local_read : record_kind::local_write, me_);
+  local.at = reinterpret_cast<std::uintptr_t>(puts ? m.source : m.target);
+  local.bytes = m.bytes;
+  record& remote =
+      add_record(name, where, puts ? record_kind::remote_write : record_kind::remote_read, m.peer);
+  remote.at = m.remote_slot;
+  remote.offset = m.remote_offset;
+  remote.bytes = m.bytes;
 }
 
-void superstep_check::registers(const call_site& where, slot s, std::size_t bytes) {
+void superstep_check::add_registration(const call_site& where, slot s, std::size_t bytes) {
   ++calls_;
-  record& r = note("register_global", where, kind::registration, -1);
+  record& r = add_record("register_global", where, record_kind::registration, -1);
   r.at = s;
   r.size = bytes;
 }
 
-void superstep_check::deregisters(const call_site& where, slot s) {
+void superstep_check::add_deregistration(const call_site& where, slot s) {
   ++calls_;
-  note("deregister", where, kind::deregistration, -1).at = s;
+  add_record("deregister", where, record_kind::deregistration, -1).at = s;
 }
 
-void superstep_check::made(members number, int first, int last, int stride) {
-  sets_[number] = {first, last, stride, shapes_[{first, last, stride}]++};
+void superstep_check::add_set(process_set_id id, int first, int last, int stride) {
+  sets_[id] = {first, last, stride, shapes_[{first, last, stride}]++};
 }
 
-void superstep_check::makes(const call_site& where, const collective_call& what) {
+void superstep_check::add_collective(const call_site& where, const collective_call& what) {
   ++calls_;
-  record& r = note(what.name, where, kind::collective, -1);
+  record& r = add_record(what.name, where, record_kind::collective, -1);
   const shape& s = sets_[what.set];
   r.first = s.first;
   r.last = s.last;
@@ -94,15 +96,16 @@ void superstep_check::makes(const call_site& where, const collective_call& what)
   r.root = what.root;
 }
 
-void superstep_check::touches(const void* at, std::size_t bytes, bool writes) {
+void superstep_check::add_access(const void* at, std::size_t bytes, bool writes) {
   if (at == nullptr || bytes == 0) return;
   const record last = records_.back();
-  record& r = note(last.name, {last.file, last.line}, writes ? kind::near_write : kind::near_read, me_);
+  record& r = add_record(last.name, {last.file, last.line},
+                         writes ? record_kind::local_write : record_kind::local_read, me_);
   r.at = reinterpret_cast<std::uintptr_t>(at);
   r.bytes = bytes;
 }
 
-std::vector<superstep_check::record> superstep_check::of_all() {
+std::vector<superstep_check::record> superstep_check::gather_records() {
   const auto p = static_cast<std::size_t>(detail::size_of(all_));
   const std::size_t mine = records_.size() * sizeof(record);
   std::vector<std::size_t> lengths(p), places(p);
@@ -125,19 +128,19 @@ std::vector<superstep_check::record> superstep_check::of_all() {
 }
 
 // A message counts at its origin and at its target.
-std::string superstep_check::overflow_here(const std::vector<record>& all, std::size_t room) const {
-  std::size_t sent = 0, coming = 0;
+std::string superstep_check::overflow_here(const std::vector<record>& all, std::size_t queue_capacity) const {
+  std::size_t sent = 0, received = 0;
   const record* last = nullptr;
   for (const record& r : all) {
     if (!r.is_message()) continue;
     sent += r.process == me_ ? 1 : 0;
-    coming += r.owner == me_ ? 1 : 0;
+    received += r.owner == me_ ? 1 : 0;
     if (r.owner == me_) last = &r;
   }
-  if (sent + coming <= room || last == nullptr) return {};
+  if (sent + received <= queue_capacity || last == nullptr) return {};
   return "the message queue of process " + std::to_string(me_) + " is too short: it has space for " +
-         std::to_string(room) + ", but the process sends " + std::to_string(sent) + " and is the target of " +
-         std::to_string(coming) + ", the last of which is a " + last->told();
+         std::to_string(queue_capacity) + ", but the process sends " + std::to_string(sent) +
+         " and is the target of " + std::to_string(received) + ", the last of which is a " + last->text();
 }
 
 // Describes the first global registration or deregistration that another process does not make at
@@ -145,14 +148,14 @@ std::string superstep_check::overflow_here(const std::vector<record>& all, std::
 std::string superstep_check::registrations_differ(const std::vector<record>& all) const {
   std::vector<std::vector<const record*>> of(static_cast<std::size_t>(detail::size_of(all_)));
   for (const record& r : all)
-    if (r.registers()) of[static_cast<std::size_t>(r.process)].push_back(&r);
-  const auto what = [](const record& r) { return r.told() + " (slot " + std::to_string(r.at) + ")"; };
+    if (r.is_registration()) of[static_cast<std::size_t>(r.process)].push_back(&r);
+  const auto what = [](const record& r) { return r.text() + " (slot " + std::to_string(r.at) + ")"; };
   for (std::size_t q = 1; q < of.size(); ++q) {
     const std::vector<const record*>&first = of[0], &other = of[q];
     for (std::size_t i = 0; i < std::max(first.size(), other.size()); ++i) {
       if (i >= other.size()) return what(*first[i]) + " has no counterpart on process " + std::to_string(q);
       if (i >= first.size()) return what(*other[i]) + " has no counterpart on process 0";
-      if (first[i]->is != other[i]->is || first[i]->at != other[i]->at)
+      if (first[i]->kind != other[i]->kind || first[i]->at != other[i]->at)
         return what(*first[i]) + " does not match " + what(*other[i]);
     }
   }
@@ -165,14 +168,14 @@ std::string superstep_check::conflict_here(const std::vector<record>& all, std::
   for (const record& r : all) {
     if (r.owner != me_ || r.bytes == 0) continue;
     std::uint64_t begin = r.at;
-    if (r.is == kind::far_read || r.is == kind::far_write) {
+    if (r.kind == record_kind::remote_read || r.kind == record_kind::remote_write) {
       const area* const a = memory_.find(r.at, r.offset, r.bytes);
       if (a == nullptr)
-        return r.told() + " names " + std::to_string(r.bytes) + " bytes at offset " +
+        return r.text() + " names " + std::to_string(r.bytes) + " bytes at offset " +
                std::to_string(r.offset) + " of slot " + std::to_string(r.at) + " of process " +
                std::to_string(me_) + ", which are not registered there";
-      if (a->since == superstep)
-        return r.told() + " uses slot " + std::to_string(r.at) + " of process " + std::to_string(me_) +
+      if (a->registered_in == superstep)
+        return r.text() + " uses slot " + std::to_string(r.at) + " of process " + std::to_string(me_) +
                " in the superstep in which it was registered; it can be used after the next sync";
       begin = reinterpret_cast<std::uintptr_t>(a->base) + r.offset;
     }
@@ -183,10 +186,12 @@ std::string superstep_check::conflict_here(const std::vector<record>& all, std::
   for (const interval& i : used) {
     std::erase_if(open, [&](const interval& o) { return o.end <= i.begin; });
     for (const interval& o : open)
-      if (o.of->writes() != i.of->writes() && !o.of->same_call(*i.of)) {
-        const record &writer = o.of->writes() ? *o.of : *i.of, &reader = o.of->writes() ? *i.of : *o.of;
-        return writer.told() + " writes " + std::to_string(std::min(o.end, i.end) - i.begin) +
-               " bytes of process " + std::to_string(me_) + " that " + reader.told() +
+      if (o.access->is_write() != i.access->is_write() && !o.access->same_call(*i.access)) {
+        const bool first_writes = o.access->is_write();
+        const record& writer = first_writes ? *o.access : *i.access;
+        const record& reader = first_writes ? *i.access : *o.access;
+        return writer.text() + " writes " + std::to_string(std::min(o.end, i.end) - i.begin) +
+               " bytes of process " + std::to_string(me_) + " that " + reader.text() +
                " reads in the same superstep";
       }
     open.push_back(i);
@@ -197,7 +202,7 @@ std::string superstep_check::conflict_here(const std::vector<record>& all, std::
 // Describes the first call that its members do not make equally. All processes have the same data,
 // so they get the same result.
 std::string superstep_check::difference(std::vector<record>& all) {
-  std::erase_if(all, [](const record& r) { return r.is != kind::collective; });
+  std::erase_if(all, [](const record& r) { return r.kind != record_kind::collective; });
   const auto key = [](const record& r) { return std::tuple(r.first, r.last, r.stride, r.ordinal, r.index); };
   std::stable_sort(all.begin(), all.end(), [&](const record& a, const record& b) { return key(a) < key(b); });
   for (std::size_t i = 0; i < all.size();) {
@@ -208,11 +213,11 @@ std::string superstep_check::difference(std::vector<record>& all) {
       const int expected = first.first + static_cast<int>(end - i) * first.stride;
       if (r.process != expected) {
         const int missing = end == i ? first.first : expected;
-        return first.told() + " has no counterpart on process " + std::to_string(missing) +
+        return first.text() + " has no counterpart on process " + std::to_string(missing) +
                ", which is a member";
       }
       const auto what = [](const record& c) {
-        return c.told() + ": " + std::to_string(c.count) + " times " + std::to_string(c.size) + " bytes" +
+        return c.text() + ": " + std::to_string(c.count) + " times " + std::to_string(c.size) + " bytes" +
                (c.root >= 0 ? ", root " + std::to_string(c.root) : "");
       };
       if (std::strcmp(r.name, first.name) != 0 || r.count != first.count || r.size != first.size ||
@@ -220,41 +225,42 @@ std::string superstep_check::difference(std::vector<record>& all) {
         return what(first) + "; " + what(r);
     }
     if (const int expected = first.first + static_cast<int>(end - i) * first.stride; expected <= first.last)
-      return first.told() + " has no counterpart on process " + std::to_string(expected) +
+      return first.text() + " has no counterpart on process " + std::to_string(expected) +
              ", which is a member";
     i = end;
   }
   return {};
 }
 
-std::string superstep_check::first_of(const std::string& diagnostic) {
+std::string superstep_check::first_diagnostic(const std::string& diagnostic) {
   struct text {
-    char of[480];
+    char chars[480];
   };
   const auto p = static_cast<std::size_t>(detail::size_of(all_));
   text mine{};
-  std::memcpy(mine.of, diagnostic.data(), std::min(diagnostic.size(), sizeof mine.of - 1));
+  std::memcpy(mine.chars, diagnostic.data(), std::min(diagnostic.size(), sizeof mine.chars - 1));
   std::vector<text> all(p);
   gather(all_, &mine, sizeof mine, all.data());
   for (const text& t : all)
-    if (t.of[0] != 0) return t.of;
+    if (t.chars[0] != 0) return t.chars;
   return {};
 }
 
-void superstep_check::compare(std::uint64_t superstep, std::uint64_t told, std::size_t room) {
-  std::vector<record> all = of_all();
+void superstep_check::compare(std::uint64_t superstep, std::uint64_t reported_superstep,
+                              std::size_t queue_capacity) {
+  std::vector<record> all = gather_records();
   records_.clear();
   indices_.clear();
   calls_ = 0;
-  const std::string when = "in superstep " + std::to_string(told) + " ";
+  const std::string when = "in superstep " + std::to_string(reported_superstep) + " ";
   if (const std::string differs = registrations_differ(all); !differs.empty())
     throw mismatch_error("sync", me_, "memslot", when + differs,
                          "register and deregister global memory on all processes, in the same order");
-  if (const std::string overflow = first_of(overflow_here(all, room)); !overflow.empty())
+  if (const std::string overflow = first_diagnostic(overflow_here(all, queue_capacity)); !overflow.empty())
     throw mismatch_error(
         "sync", me_, "max_msgs", when + overflow,
         "a message counts at its origin and at its target; resize the queue of that process");
-  const std::string conflict = first_of(conflict_here(all, superstep));
+  const std::string conflict = first_diagnostic(conflict_here(all, superstep));
   if (!conflict.empty())
     throw mismatch_error("sync", me_, "", when + conflict, "move one of them to another superstep");
   if (const std::string differs = difference(all); !differs.empty())

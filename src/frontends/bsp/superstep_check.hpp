@@ -24,70 +24,77 @@ class superstep_check {
  public:
   superstep_check(detail::communicator_impl& all, const memory_register& memory);
 
-  /// A put or a get, with its local side set.
-  void schedules(const call_site& where, const message& m);
+  /// A put or a get, whose local side is set.
+  void add_message(const call_site& where, const message& m);
 
   /// A global registration or deregistration. All processes must make the same ones, in the same
   /// order; sizes may differ.
-  void registers(const call_site& where, slot s, std::size_t bytes);
-  void deregisters(const call_site& where, slot s);
+  void add_registration(const call_site& where, slot s, std::size_t bytes);
+  void add_deregistration(const call_site& where, slot s);
 
-  void made(members number, int first, int last, int stride);
+  void add_set(process_set_id id, int first, int last, int stride);
   struct collective_call {
     const char* name;
-    members set;
+    process_set_id set;
     std::size_t count, size;
     int root;
   };
-  /// Begins a call. reads() and writes() then record its accesses to this process's memory.
-  void makes(const call_site& where, const collective_call& what);
-  void reads(const void* at, std::size_t bytes) { touches(at, bytes, false); }
-  void writes(const void* at, std::size_t bytes) { touches(at, bytes, true); }
+  /// Adds a call. add_read() and add_write() then add its accesses to this process's memory.
+  void add_collective(const call_site& where, const collective_call& what);
+  void add_read(const void* at, std::size_t bytes) { add_access(at, bytes, false); }
+  void add_write(const void* at, std::size_t bytes) { add_access(at, bytes, true); }
 
-  /// Collective. Throws mismatch_error, the same on all processes, which reports the superstep
-  /// number `told`. `room`: the capacity of this process's message queue.
-  void compare(std::uint64_t superstep, std::uint64_t told, std::size_t room);
+  /// Collective. Throws the same mismatch_error on all processes if their operations conflict.
+  /// `reported_superstep`: the superstep number for the text of the error. `queue_capacity`: of
+  /// this process's message queue.
+  void compare(std::uint64_t superstep, std::uint64_t reported_superstep, std::size_t queue_capacity);
 
  private:
-  enum class kind : std::uint8_t {
-    near_read,
-    near_write,
-    far_read,
-    far_write,
+  enum class record_kind : std::uint8_t {
+    local_read,
+    local_write,
+    remote_read,
+    remote_write,
     collective,
     registration,
     deregistration
   };
   struct record {
     char name[20], file[76];
-    int line, process, owner;  // owner: the process whose memory it is
-    std::uint32_t number;      // sequence number of the call on its process
-    kind is;
-    std::uint64_t at, offset, bytes;  // at: an address of the own memory, or a slot
+    int line, process, owner;   // owner: the process whose memory it is
+    std::uint32_t call_number;  // sequence number of the call on its process
+    record_kind kind;
+    std::uint64_t at, offset, bytes;  // at: an address of the local memory, or a slot
     int first, last, stride, root;    // these and the following: of collectives
     std::uint64_t ordinal, index, count, size;
 
-    bool writes() const noexcept { return is == kind::near_write || is == kind::far_write; }
-    bool is_message() const noexcept { return is == kind::far_read || is == kind::far_write; }
-    bool registers() const noexcept { return is == kind::registration || is == kind::deregistration; }
-    bool same_call(const record& other) const noexcept {
-      return process == other.process && number == other.number;
+    bool is_write() const noexcept {
+      return kind == record_kind::local_write || kind == record_kind::remote_write;
     }
-    std::string told() const;
+    bool is_message() const noexcept {
+      return kind == record_kind::remote_read || kind == record_kind::remote_write;
+    }
+    bool is_registration() const noexcept {
+      return kind == record_kind::registration || kind == record_kind::deregistration;
+    }
+    bool same_call(const record& other) const noexcept {
+      return process == other.process && call_number == other.call_number;
+    }
+    std::string text() const;
   };
   struct interval {
     std::uint64_t begin, end;
-    const record* of;
+    const record* access;
   };
 
-  record& note(const char* name, const call_site& where, kind is, int owner);
-  void touches(const void* at, std::size_t bytes, bool writes);
-  std::vector<record> of_all();
-  std::string overflow_here(const std::vector<record>& all, std::size_t room) const;
+  record& add_record(const char* name, const call_site& where, record_kind kind, int owner);
+  void add_access(const void* at, std::size_t bytes, bool writes);
+  std::vector<record> gather_records();
+  std::string overflow_here(const std::vector<record>& all, std::size_t queue_capacity) const;
   std::string registrations_differ(const std::vector<record>& all) const;
   std::string conflict_here(const std::vector<record>& all, std::uint64_t superstep) const;
   static std::string difference(std::vector<record>& all);
-  std::string first_of(const std::string& diagnostic);
+  std::string first_diagnostic(const std::string& diagnostic);
 
   detail::communicator_impl& all_;
   const memory_register& memory_;
@@ -99,8 +106,8 @@ class superstep_check {
     std::uint64_t ordinal;
   };
   std::map<std::tuple<int, int, int>, std::uint64_t> shapes_;  // number of sets of this shape
-  std::map<members, shape> sets_;
-  std::map<members, std::uint64_t> indices_;  // number of calls in this superstep
+  std::map<process_set_id, shape> sets_;
+  std::map<process_set_id, std::uint64_t> indices_;  // number of calls in this superstep
 };
 
 }  // namespace tutti::bsp

@@ -18,7 +18,7 @@ extern "C" lpf_err_t lpf_abort(lpf_t ctx) {
   if (ctx != LPF_NONE && ctx != LPF_ROOT)
     if (const context* const c = context_of(ctx, "lpf_abort"))
       tutti::detail::endpoint_of(tutti::detail::impl_of(*c->world)).kill_job(why);
-  if (launched_job* job = launched_job::mine()) job->kill(why);
+  if (launched_job* job = launched_job::current()) job->kill(why);
   std::fprintf(stderr, "tutti: %s\n", why);
   std::fflush(stderr);
   std::_Exit(1);

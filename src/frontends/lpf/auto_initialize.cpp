@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Whether the processes of an MPI job wait before main(): yes, unless the program defines the
-// constant. It has a file of its own, so that no compiler assumes its value.
+// constant. It is in a separate file, so that no compiler assumes its value.
 extern "C" {
 extern const int LPF_MPI_AUTO_INITIALIZE __attribute__((weak));
 const int LPF_MPI_AUTO_INITIALIZE = 1;

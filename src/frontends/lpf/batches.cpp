@@ -8,35 +8,35 @@ namespace tutti::lpf {
 void outgoing::add(lpf_pid_t receiver, std::size_t bytes) {
   const bool same_run = !messages_.empty() && messages_.back().to == receiver;
   messages_.push_back({receiver, bytes});
-  batch& note = notes_[receiver];
-  if (note.messages++ == 0) receivers_.push_back(receiver);
-  note.bytes += bytes;
+  batch_descriptor& descriptor = descriptors_[receiver];
+  if (descriptor.messages++ == 0) receivers_.push_back(receiver);
+  descriptor.bytes += bytes;
   bytes_ += bytes;
   if (!same_run) ++runs_;
 }
 
-void outgoing::lay_out(std::size_t offset) noexcept {
+void outgoing::assign_offsets(std::size_t offset) noexcept {
   for (const lpf_pid_t receiver : receivers_) {
-    notes_[receiver].offset = offset;
-    offset += notes_[receiver].bytes;
+    descriptors_[receiver].offset = offset;
+    offset += descriptors_[receiver].bytes;
   }
 }
 
 void outgoing::copy_into_batches(const std::byte* from, std::byte* into) {
   if (messages_.empty()) return;
-  // The offsets of the notes serve as write positions, and are restored below.
-  const std::size_t first = notes_[receivers_.front()].offset;
+  // The offsets of the descriptors serve as write positions. assign_offsets() restores them.
+  const std::size_t first = descriptors_[receivers_.front()].offset;
   for (const message& m : messages_) {
-    std::size_t& offset = notes_[m.to].offset;
+    std::size_t& offset = descriptors_[m.to].offset;
     std::memcpy(into + (offset - first), from, m.bytes);
     offset += m.bytes;
     from += m.bytes;
   }
-  lay_out(first);
+  assign_offsets(first);
 }
 
 void outgoing::clear() noexcept {
-  for (const lpf_pid_t receiver : receivers_) notes_[receiver] = {};
+  for (const lpf_pid_t receiver : receivers_) descriptors_[receiver] = {};
   receivers_.clear();
   messages_.clear();
   bytes_ = runs_ = 0;
@@ -45,10 +45,10 @@ void outgoing::clear() noexcept {
 void incoming::count() noexcept {
   payload_bytes_ = 0;
   std::byte* message = at_;
-  for (std::size_t i = 0; i < left_; ++i) {
+  for (std::size_t i = 0; i < remaining_; ++i) {
     const std::size_t bytes = at(message).bytes;
     payload_bytes_ += bytes;
-    message += form_.bytes(bytes);
+    message += format_.bytes(bytes);
   }
   counted_ = true;
 }
@@ -56,10 +56,10 @@ void incoming::count() noexcept {
 received_message incoming::at(std::byte* message) const noexcept {
   std::size_t bytes = 0;
   std::memcpy(&bytes, message, sizeof bytes);
-  return {message + form_.tag_at(), message + form_.payload_at(), bytes};
+  return {message + format_.tag_begin(), message + format_.payload_begin(), bytes};
 }
 
-void write_head(std::byte* message, std::size_t payload_bytes) noexcept {
+void write_header(std::byte* message, std::size_t payload_bytes) noexcept {
   std::memcpy(message, &payload_bytes, sizeof payload_bytes);
 }
 

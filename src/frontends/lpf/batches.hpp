@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Messages with tags travel in batches. The messages to one process are contiguous, so it fetches
-// them by one get from each sender, whatever their number. The sender puts a note with their
-// position into a table of the receiver, which has an entry for each sender. BSMP and BSPlib share
+// them by one get from each sender, whatever their number. The sender puts a descriptor of the
+// batch into a table of the receiver, which has an entry for each sender. BSMP and BSPlib share
 // this code.
 #pragma once
 
@@ -14,47 +14,49 @@
 
 namespace tutti::lpf {
 
-/// A note: the position of a batch at its sender. All zero: there is none.
-struct batch {
+/// The position of a batch in the memory of its sender. All zero: there is none.
+struct batch_descriptor {
   std::size_t offset, bytes, messages;
 };
 
-/// Parts begin at multiples of 16 bytes, so that programs may read them as the types that they
-/// sent.
+/// Tags and payloads begin at multiples of 16 bytes, so that programs may read them as the types
+/// that they sent.
 constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 15) / 16 * 16; }
 
-/// The format of a message in a batch: the length of its payload, its tag, the payload.
-struct message_form {
+/// The format of a message in a batch: the length of the payload, the tag, the payload.
+struct message_format {
   std::size_t tag_bytes;
-  std::size_t tag_at() const noexcept { return 16; }
-  std::size_t payload_at() const noexcept { return tag_at() + padded(tag_bytes); }
-  std::size_t bytes(std::size_t payload) const noexcept { return payload_at() + padded(payload); }
+  std::size_t tag_begin() const noexcept { return 16; }
+  std::size_t payload_begin() const noexcept { return tag_begin() + padded(tag_bytes); }
+  std::size_t bytes(std::size_t payload) const noexcept { return payload_begin() + padded(payload); }
 };
 
 /// The messages that a process has sent in a superstep, in the order of the calls.
 class outgoing {
  public:
-  /// `notes`: one for each process, kept up to date here; all zero at first.
-  outgoing(batch* notes, std::size_t processes) : notes_(notes) { receivers_.reserve(processes); }
+  /// `descriptors`: one for each process, all zero at first. This object updates them.
+  outgoing(batch_descriptor* descriptors, std::size_t processes) : descriptors_(descriptors) {
+    receivers_.reserve(processes);
+  }
 
   std::size_t bytes() const noexcept { return bytes_; }
   std::size_t messages() const noexcept { return messages_.size(); }
   const std::vector<lpf_pid_t>& receivers() const noexcept { return receivers_; }
 
-  /// Makes room, so that this many messages can be added without an exception.
+  /// Allocates memory, so that this many messages can be added without an exception.
   void reserve(std::size_t messages) { messages_.reserve(messages); }
   void reserve_one() {
     if (messages_.size() == messages_.capacity())
       messages_.reserve(messages_.empty() ? 16 : 2 * messages_.size());
   }
-  /// Adds a message of `bytes` bytes in all.
+  /// Adds a message of `bytes` bytes, with header, tag and padding.
   void add(lpf_pid_t receiver, std::size_t bytes);
-  /// Whether the messages form batches already, in the order of the calls.
+  /// Whether the messages, in the order of the calls, are already batches.
   bool in_batches() const noexcept { return runs_ == receivers_.size(); }
-  /// Enters the positions of the batches, which begin at `offset`, into the notes.
-  void lay_out(std::size_t offset) noexcept;
-  /// Called after lay_out(). Copies the messages from the order of the calls, at `from`, into the
-  /// order of the batches, at `into`.
+  /// Enters the positions of the batches, which begin at `offset`, into the descriptors.
+  void assign_offsets(std::size_t offset) noexcept;
+  /// Called after assign_offsets(). Copies the messages from `from`, in the order of the calls, to
+  /// `into`, in the order of the batches.
   void copy_into_batches(const std::byte* from, std::byte* into);
   void clear() noexcept;
 
@@ -63,13 +65,13 @@ class outgoing {
     lpf_pid_t to;
     std::size_t bytes;
   };
-  batch* notes_;
+  batch_descriptor* descriptors_;
   std::vector<lpf_pid_t> receivers_;  // in the order of their first messages
   std::vector<message> messages_;
   std::size_t bytes_ = 0, runs_ = 0;
 };
 
-/// A received message, in place.
+/// A received message. The pointers refer to the received batch.
 struct received_message {
   std::byte* tag;
   std::byte* payload;
@@ -79,15 +81,15 @@ struct received_message {
 /// The messages received in one superstep, contiguous.
 class incoming {
  public:
-  void begin(std::byte* first, std::size_t messages, message_form form) noexcept {
+  void begin(std::byte* first, std::size_t messages, message_format format) noexcept {
     at_ = first;
-    left_ = messages;
-    form_ = form;
+    remaining_ = messages;
+    format_ = format;
     counted_ = false;
   }
-  std::size_t left() const noexcept { return left_; }
-  std::size_t tag_bytes() const noexcept { return form_.tag_bytes; }
-  /// The payload of all messages that are left. O(1), except for the first call.
+  std::size_t remaining() const noexcept { return remaining_; }
+  std::size_t tag_bytes() const noexcept { return format_.tag_bytes; }
+  /// The payload bytes of all remaining messages. O(1), except for the first call.
   std::size_t payload_bytes() noexcept {
     if (!counted_) count();
     return payload_bytes_;
@@ -96,8 +98,8 @@ class incoming {
   received_message front() const noexcept { return at(at_); }
   void drop_front() noexcept {
     const std::size_t bytes = front().bytes;
-    at_ += form_.bytes(bytes);
-    --left_;
+    at_ += format_.bytes(bytes);
+    --remaining_;
     if (counted_) payload_bytes_ -= bytes;
   }
 
@@ -106,13 +108,13 @@ class incoming {
   void count() noexcept;
 
   std::byte* at_ = nullptr;
-  std::size_t left_ = 0;
-  message_form form_{0};
+  std::size_t remaining_ = 0;
+  message_format format_{0};
   bool counted_ = false;
   std::size_t payload_bytes_ = 0;  // valid if counted_
 };
 
 /// Writes the header, which precedes tag and payload.
-void write_head(std::byte* message, std::size_t payload_bytes) noexcept;
+void write_header(std::byte* message, std::size_t payload_bytes) noexcept;
 
 }  // namespace tutti::lpf

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Implements lpf/bsmp.h with calls of lpf/core.h only. An object shares one block of memory with
-// the others, under one global slot. The block holds notes from all senders, notes to all
-// receivers, the messages in the order in which they are sent, and the same messages in batches.
+// the objects of the other processes, under one global slot. The block holds the descriptors from
+// all senders, the descriptors for all receivers, the messages in the order in which they are sent,
+// and the same messages in batches.
 // LPF copies tags and payloads into it by puts, because only LPF knows the memory of a slot.
 // Received messages go into other memory, under a local slot, which grows when necessary.
 #include "lpf/bsmp.h"
@@ -17,7 +18,7 @@
 #include "frontends/lpf/buffer.hpp"
 #include "frontends/lpf/report_error.hpp"
 
-using tutti::lpf::batch;
+using tutti::lpf::batch_descriptor;
 using tutti::lpf::buffer;
 using tutti::lpf::padded;
 using tutti::lpf::report_error;
@@ -52,52 +53,57 @@ struct lpf_bsmp_object {
         p(processes),
         max_bytes(payload_bytes),
         max_messages(messages),
-        form{tag_bytes},
-        table_bytes(padded(product(p, sizeof(batch)))),
-        message_bytes(room_for_messages()),
-        sent(notes_to(block.add(block_bytes())), p) {
+        format{tag_bytes},
+        table_bytes(padded(product(p, sizeof(batch_descriptor)))),
+        message_bytes(max_message_bytes()),
+        sent(sent_descriptors(block.add(block_bytes())), p) {
     sent.reserve(max_messages);
     std::memset(block.data(), 0, 2 * table_bytes);
   }
   lpf_bsmp_object(const lpf_bsmp_object&) = delete;
 
-  std::size_t room_for_messages() const {
-    const std::size_t tag = sum(form.tag_bytes, 16 + 2 * 15);
+  std::size_t max_message_bytes() const {
+    const std::size_t tag = sum(format.tag_bytes, 16 + 2 * 15);
     return sum(sum(max_bytes, 16), product(max_messages, tag));
   }
   std::size_t block_bytes() const { return sum(2 * table_bytes, product(2, padded(message_bytes))); }
-  batch* notes_to(std::byte* base) const noexcept { return reinterpret_cast<batch*>(base + table_bytes); }
-  batch* notes_from() const noexcept { return reinterpret_cast<batch*>(block.data()); }
-  std::size_t sent_at() const noexcept { return 2 * table_bytes; }
-  std::size_t batches_at() const noexcept { return sent_at() + padded(message_bytes); }
+  batch_descriptor* sent_descriptors(std::byte* base) const noexcept {
+    return reinterpret_cast<batch_descriptor*>(base + table_bytes);
+  }
+  batch_descriptor* received_descriptors() const noexcept {
+    return reinterpret_cast<batch_descriptor*>(block.data());
+  }
+  std::size_t sent_offset() const noexcept { return 2 * table_bytes; }
+  std::size_t batches_offset() const noexcept { return sent_offset() + padded(message_bytes); }
 
-  lpf_err_t report_receivers();
+  lpf_err_t put_descriptors();
   lpf_err_t fetch();
 
   const lpf_t ctx;
   const lpf_pid_t s, p;
   const std::size_t max_bytes, max_messages;
-  const tutti::lpf::message_form form;
+  const tutti::lpf::message_format format;
   const std::size_t table_bytes, message_bytes;
   buffer block;
   lpf_memslot_t block_slot = LPF_INVALID_MEMSLOT;
   tutti::lpf::outgoing sent;
   std::size_t sent_bytes = 0;  // of payload
-  bool queue_is_full = false;  // a message is scheduled only in part, so no other may follow
+  bool queue_is_full = false;  // the last message is scheduled only in part, so no other may follow
   buffer arrived;
   std::size_t arrived_registered = 0;
   lpf_memslot_t arrived_slot = LPF_INVALID_MEMSLOT;
   tutti::lpf::incoming received;
-  bool marked = false;  // used in calls on several objects
-  bool failed = false;  // its context has failed, so no sync will follow
+  bool is_marked = false;  // by have_one_context()
+  bool failed = false;     // its context has failed, so no sync will follow
 };
 
 // Called before the first lpf_sync.
-lpf_err_t lpf_bsmp_object::report_receivers() {
-  sent.lay_out(sent.in_batches() ? sent_at() : batches_at());
+lpf_err_t lpf_bsmp_object::put_descriptors() {
+  sent.assign_offsets(sent.in_batches() ? sent_offset() : batches_offset());
   for (const lpf_pid_t receiver : sent.receivers()) {
-    const lpf_err_t code = lpf_put(ctx, block_slot, table_bytes + receiver * sizeof(batch), receiver,
-                                   block_slot, s * sizeof(batch), sizeof(batch), LPF_MSG_DEFAULT);
+    constexpr std::size_t bytes = sizeof(batch_descriptor);
+    const lpf_err_t code = lpf_put(ctx, block_slot, table_bytes + receiver * bytes, receiver, block_slot,
+                                   s * bytes, bytes, LPF_MSG_DEFAULT);
     if (code != LPF_SUCCESS) return code;
   }
   return LPF_SUCCESS;
@@ -105,14 +111,15 @@ lpf_err_t lpf_bsmp_object::report_receivers() {
 
 // Called between the two lpf_syncs.
 lpf_err_t lpf_bsmp_object::fetch() {
-  if (!sent.in_batches()) sent.copy_into_batches(block.data() + sent_at(), block.data() + batches_at());
+  if (!sent.in_batches())
+    sent.copy_into_batches(block.data() + sent_offset(), block.data() + batches_offset());
   std::size_t bytes = 0, messages = 0;
-  batch* const notes = notes_from();
+  batch_descriptor* const descriptors = received_descriptors();
   for (lpf_pid_t q = 0; q < p; ++q) {
-    bytes += notes[q].bytes;
-    messages += notes[q].messages;
+    bytes += descriptors[q].bytes;
+    messages += descriptors[q].messages;
   }
-  received.begin(nullptr, 0, form);
+  received.begin(nullptr, 0, format);
   if (messages == 0) return LPF_SUCCESS;
   lpf_err_t code = LPF_SUCCESS;
   if (bytes > arrived_registered) {
@@ -127,12 +134,13 @@ lpf_err_t lpf_bsmp_object::fetch() {
   }
   std::size_t at = 0;
   for (lpf_pid_t q = 0; q < p && code == LPF_SUCCESS; ++q) {
-    if (notes[q].messages == 0) continue;
-    code = lpf_get(ctx, q, block_slot, notes[q].offset, arrived_slot, at, notes[q].bytes, LPF_MSG_DEFAULT);
-    at += notes[q].bytes;
+    if (descriptors[q].messages == 0) continue;
+    code = lpf_get(ctx, q, block_slot, descriptors[q].offset, arrived_slot, at, descriptors[q].bytes,
+                   LPF_MSG_DEFAULT);
+    at += descriptors[q].bytes;
   }
-  std::memset(notes, 0, table_bytes);
-  if (code == LPF_SUCCESS) received.begin(arrived.data(), messages, form);
+  std::memset(descriptors, 0, table_bytes);
+  if (code == LPF_SUCCESS) received.begin(arrived.data(), messages, format);
   return code;
 }
 
@@ -147,27 +155,29 @@ lpf_err_t no_object(const char* operation) noexcept {
   return invalid(operation, "bsmp", "is LPF_INVALID_BSMP", "pass an object that lpf_bsmp_create() created");
 }
 
-// Without room, sent or received messages are lost. The sync continues, because the other processes
-// must not wait.
-lpf_err_t first_of(lpf_err_t before, lpf_err_t now, const lpf_bsmp_object& o, const char* what) noexcept {
-  if (now == LPF_ERR_OUT_OF_MEMORY)
+// If memory is missing, sent or received messages are lost. The sync continues, because the other
+// processes must not wait.
+lpf_err_t merge_codes(lpf_err_t previous, lpf_err_t current, const lpf_bsmp_object& o,
+                      const char* what) noexcept {
+  if (current == LPF_ERR_OUT_OF_MEMORY)
     report_error(
         "lpf_bsmp_sync", static_cast<int>(o.s), "", what,
         "add 4 max_messages + 2 p entries to the context's message queue, or give the process more memory");
-  return before == LPF_SUCCESS || now == LPF_ERR_FATAL ? now : before;
+  return previous == LPF_SUCCESS || current == LPF_ERR_FATAL ? current : previous;
 }
 
-// Whether all objects are different and of one context. It reports nothing.
-bool of_one_context(lpf_bsmp_t* objects, std::size_t n) noexcept {
-  bool right = true;
+// Returns whether all objects are different and of one context. It reports no error.
+bool have_one_context(lpf_bsmp_t* objects, std::size_t n) noexcept {
+  bool valid = true;
   std::size_t marked = 0;
-  for (; marked < n && right; ++marked) {
-    right = objects[marked] != nullptr && !objects[marked]->marked && objects[marked]->ctx == objects[0]->ctx;
-    if (!right) break;
-    objects[marked]->marked = true;
+  for (; marked < n && valid; ++marked) {
+    valid =
+        objects[marked] != nullptr && !objects[marked]->is_marked && objects[marked]->ctx == objects[0]->ctx;
+    if (!valid) break;
+    objects[marked]->is_marked = true;
   }
-  for (std::size_t i = 0; i < marked; ++i) objects[i]->marked = false;
-  return right;
+  for (std::size_t i = 0; i < marked; ++i) objects[i]->is_marked = false;
+  return valid;
 }
 
 lpf_err_t sync_context(lpf_bsmp_t* objects, std::size_t n, lpf_sync_attr_t attr) {
@@ -179,11 +189,11 @@ lpf_err_t sync_context(lpf_bsmp_t* objects, std::size_t n, lpf_sync_attr_t attr)
 lpf_err_t sync(lpf_bsmp_t* objects, std::size_t n, lpf_sync_attr_t attr) {
   lpf_err_t result = LPF_SUCCESS;
   for (std::size_t i = 0; i < n; ++i)
-    result = first_of(result, objects[i]->report_receivers(), *objects[i], "sent messages are lost");
+    result = merge_codes(result, objects[i]->put_descriptors(), *objects[i], "sent messages are lost");
   lpf_err_t synced = sync_context(objects, n, attr);
   if (synced != LPF_SUCCESS) return synced;
   for (std::size_t i = 0; i < n; ++i)
-    result = first_of(result, objects[i]->fetch(), *objects[i], "received messages are lost");
+    result = merge_codes(result, objects[i]->fetch(), *objects[i], "received messages are lost");
   synced = sync_context(objects, n, attr);
   if (synced != LPF_SUCCESS) return synced;
   for (std::size_t i = 0; i < n; ++i) {
@@ -247,20 +257,20 @@ lpf_err_t lpf_send(lpf_bsmp_t bsmp, lpf_pid_t pid, lpf_memslot_t tag, size_t tag
   if (o.sent.messages() == o.max_messages || payload_size > o.max_bytes - o.sent_bytes)
     return LPF_ERR_BSMP_FULL;
   if (o.queue_is_full) return LPF_ERR_OUT_OF_MEMORY;
-  const std::size_t at = o.sent_at() + o.sent.bytes();
-  // No other operation writes there, so these puts to the own process conflict with nothing.
+  const std::size_t at = o.sent_offset() + o.sent.bytes();
+  // No other operation writes there, so these local puts conflict with nothing.
   lpf_err_t code = LPF_SUCCESS;
-  if (o.form.tag_bytes > 0)
-    code = lpf_put(o.ctx, tag, tag_offset, o.s, o.block_slot, at + o.form.tag_at(), o.form.tag_bytes,
+  if (o.format.tag_bytes > 0)
+    code = lpf_put(o.ctx, tag, tag_offset, o.s, o.block_slot, at + o.format.tag_begin(), o.format.tag_bytes,
                    LPF_MSG_DEFAULT);
   if (code == LPF_SUCCESS && payload_size > 0)
-    code = lpf_put(o.ctx, payload, payload_offset, o.s, o.block_slot, at + o.form.payload_at(), payload_size,
-                   LPF_MSG_DEFAULT);
+    code = lpf_put(o.ctx, payload, payload_offset, o.s, o.block_slot, at + o.format.payload_begin(),
+                   payload_size, LPF_MSG_DEFAULT);
   o.queue_is_full = code != LPF_SUCCESS;
   o.failed = code == LPF_ERR_FATAL;
   if (code != LPF_SUCCESS) return code;
-  tutti::lpf::write_head(o.block.data() + at, payload_size);
-  o.sent.add(pid, o.form.bytes(payload_size));
+  tutti::lpf::write_header(o.block.data() + at, payload_size);
+  o.sent.add(pid, o.format.bytes(payload_size));
   o.sent_bytes += payload_size;
   return LPF_SUCCESS;
 }
@@ -272,7 +282,7 @@ lpf_err_t lpf_bsmp_sync(lpf_bsmp_t bsmp, lpf_sync_attr_t attr) {
 
 lpf_err_t lpf_bsmp_syncall(lpf_bsmp_t* bsmp, size_t n, lpf_sync_attr_t attr) {
   if (n == 0) return LPF_SUCCESS;
-  if (bsmp == nullptr || !of_one_context(bsmp, n))
+  if (bsmp == nullptr || !have_one_context(bsmp, n))
     return invalid("lpf_bsmp_syncall", "bsmp",
                    "holds LPF_INVALID_BSMP, an object twice, or objects of several contexts",
                    "pass different objects of one context");
@@ -282,7 +292,7 @@ lpf_err_t lpf_bsmp_syncall(lpf_bsmp_t* bsmp, size_t n, lpf_sync_attr_t attr) {
 lpf_err_t lpf_move(lpf_bsmp_t bsmp, void** tag, void** payload, size_t* size) {
   if (bsmp == nullptr) return no_object("lpf_move");
   tutti::lpf::received_message m{nullptr, nullptr, LPF_INVALID_SIZE};
-  if (bsmp->received.left() > 0) {
+  if (bsmp->received.remaining() > 0) {
     m = bsmp->received.front();
     bsmp->received.drop_front();
   }

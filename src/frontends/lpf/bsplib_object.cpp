@@ -21,13 +21,13 @@ void require_success(lpf_err_t code) {
   if (code != LPF_SUCCESS) throw context_failed();
 }
 
-table_places::table_places(std::size_t processes)
-    : notes_to(processes * sizeof(batch)),
-      summaries(notes_to + processes * sizeof(batch)),
+table_offsets::table_offsets(std::size_t processes)
+    : sent_descriptors(processes * sizeof(batch_descriptor)),
+      summaries(sent_descriptors + processes * sizeof(batch_descriptor)),
       summary(summaries + processes * sizeof(lpf::summary)),
-      told_more(summary + sizeof(lpf::summary)),
-      more(told_more + sizeof(std::size_t)),
-      bytes(more + sizeof(std::size_t)) {}
+      more_gets(summary + sizeof(lpf::summary)),
+      one(more_gets + sizeof(std::size_t)),
+      bytes(one + sizeof(std::size_t)) {}
 
 }  // namespace tutti::lpf
 
@@ -37,11 +37,11 @@ namespace {
 // gets, sent messages and received messages, and two for the sizes of registrations.
 constexpr std::size_t registers_of_object = 7;
 
-std::size_t doubled(std::size_t asked, std::size_t needed) {
-  return std::max(needed, std::min<std::size_t>(2 * asked, PTRDIFF_MAX));
+std::size_t doubled(std::size_t current, std::size_t needed) {
+  return std::max(needed, std::min<std::size_t>(2 * current, PTRDIFF_MAX));
 }
 
-// Makes room, so that one more element can be added without an exception.
+// Allocates memory, so that one more element can be added without an exception.
 template <class T>
 void reserve_one(std::vector<T>& list) {
   if (list.size() == list.capacity()) list.reserve(std::max<std::size_t>(16, 2 * list.size()));
@@ -49,16 +49,17 @@ void reserve_one(std::vector<T>& list) {
 
 }  // namespace
 
-bsplib_object::sent_only::sent_only(lpf_t ctx) : ctx_(ctx) {
+bsplib_object::sent_only_scope::sent_only_scope(lpf_t ctx) : ctx_(ctx) {
   auto* const c = tutti::lpf::context_of(ctx, "bsplib_create");
   if (c == nullptr) throw tutti::lpf::context_failed();
   tutti::bsp::abi::count_sent_only(*c->process);
 }
 
 // The context may have ended before the object.
-bsplib_object::sent_only::~sent_only() {
+bsplib_object::sent_only_scope::~sent_only_scope() {
   auto* c = tutti::lpf::live_context(ctx_);
-  if (ctx_ == LPF_ROOT && tutti::lpf::sections_running() == 0) c = tutti::lpf::root_context("bsplib_destroy");
+  if (ctx_ == LPF_ROOT && tutti::lpf::running_section_count() == 0)
+    c = tutti::lpf::root_context("bsplib_destroy");
   if (c != nullptr) c->process->count_all();
 }
 
@@ -68,12 +69,14 @@ bsplib_object::bsplib_object(lpf_t context, lpf_pid_t self, lpf_pid_t processes,
       pid(self),
       nprocs(processes),
       safe(safe_mode),
-      counts_(context),
+      sent_only_(context),
       max_direct_(max_direct),
-      places_(processes),
-      sent_messages_(reinterpret_cast<batch*>(table_.add(places_.bytes) + places_.notes_to), processes) {
+      offsets_(processes),
+      sent_messages_(
+          reinterpret_cast<batch_descriptor*>(table_.add(offsets_.bytes) + offsets_.sent_descriptors),
+          processes) {
   std::memset(table_.data(), 0, table_.size());
-  *in_table<std::size_t>(places_.more) = 1;
+  *in_table<std::size_t>(offsets_.one) = 1;
   need_registers(0, 16);
   need_messages(16, 16);
   sync_context();
@@ -94,8 +97,8 @@ void bsplib_object::need_registers(std::size_t direct, std::size_t registrations
   registers_ = more;
 }
 
-// The first lpf_sync carries notes, summaries, and the information that there are more gets. The
-// second one carries messages and sizes from each process.
+// In the first lpf_sync a process puts to each process a descriptor, a summary, and the flag of
+// more gets. In the second one it gets messages and sizes from each process.
 void bsplib_object::need_messages(std::size_t first, std::size_t second) {
   const std::size_t needed = std::max(3 * std::size_t{nprocs} + first, 2 * std::size_t{nprocs} + second);
   if (needed <= messages_) return;
@@ -105,11 +108,11 @@ void bsplib_object::need_messages(std::size_t first, std::size_t second) {
 }
 
 void bsplib_object::push(const void* address, std::size_t size) {
-  need_registers(direct_.size(), registered.all() + 1);
+  need_registers(direct_.size(), registered.size() + 1);
   if (safe) {
-    const std::size_t coming = registered.coming() + 1;
-    if (sizes_.capacity() < coming) sizes_.reserve(2 * coming);
-    if (all_sizes_.capacity() < coming * nprocs) all_sizes_.reserve(2 * coming * nprocs);
+    const std::size_t pushes = registered.pushes() + 1;
+    if (sizes_.capacity() < pushes) sizes_.reserve(2 * pushes);
+    if (all_sizes_.capacity() < pushes * nprocs) all_sizes_.reserve(2 * pushes * nprocs);
   }
   registered.push(address, size, safe ? nprocs : 0);
 }
@@ -135,26 +138,27 @@ void bsplib_object::get(lpf_pid_t from, lpf_memslot_t slot, std::size_t offset, 
 bool bsplib_object::direct(const transfer& t) {
   if (direct_.size() >= max_direct_) return false;
   need_messages(0, puts_.size() + direct_.size() + 1);
-  need_registers(direct_.size() + 1, registered.all());
+  need_registers(direct_.size() + 1, registered.size());
   direct_.push_back(t);
   return true;
 }
 
-void bsplib_object::send(lpf_pid_t to, const void* tag, const void* payload, std::size_t bytes, bool late) {
+void bsplib_object::send(lpf_pid_t to, const void* tag, const void* payload, std::size_t bytes,
+                         bool deferred) {
   if (bytes > PTRDIFF_MAX / 2 || tag_bytes > PTRDIFF_MAX / 2 - 64) throw std::bad_alloc();
-  const tutti::lpf::message_form form{tag_bytes};
-  const std::size_t all = form.bytes(bytes);
-  if (late) reserve_one(late_);
+  const tutti::lpf::message_format format{tag_bytes};
+  const std::size_t all = format.bytes(bytes);
+  if (deferred) reserve_one(deferred_);
   sent_messages_.reserve_one();
   // If the messages are not in batches, the sync copies them there.
   sent_in_batches_.reserve(sent_.size() + all);
   const std::size_t at = sent_.size();
   std::byte* const message = sent_.add(all);
-  tutti::lpf::write_head(message, bytes);
-  if (tag_bytes > 0) std::memcpy(message + form.tag_at(), tag, tag_bytes);
-  if (late)
-    late_.push_back({at, payload, bytes});
+  tutti::lpf::write_header(message, bytes);
+  if (tag_bytes > 0) std::memcpy(message + format.tag_begin(), tag, tag_bytes);
+  if (deferred)
+    deferred_.push_back({at, payload, bytes});
   else if (bytes > 0)
-    std::memcpy(message + form.payload_at(), payload, bytes);
+    std::memcpy(message + format.payload_begin(), payload, bytes);
   sent_messages_.add(to, all);
 }

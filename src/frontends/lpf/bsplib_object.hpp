@@ -3,7 +3,7 @@
 // The state of a process of a BSPlib program, over lpf/core.h. It holds what was scheduled in this
 // superstep. A sync carries it out by two lpf_syncs:
 //
-//   first    gets, into memory of the object; notes to the receivers of messages; in safe mode
+//   first    gets, into memory of the object; descriptors of batches to the receivers; in safe mode
 //            a summary to all processes
 //   between  the received bytes of gets are written; memory is registered
 //   second   puts; hpputs and hpgets; messages are fetched
@@ -31,7 +31,7 @@
 
 namespace tutti::lpf {
 
-/// Thrown if the context has failed, or if it is also used by others.
+/// Thrown if the context has failed, or if the program also uses it in other ways.
 struct context_failed {};
 
 /// Throws std::bad_alloc or context_failed if `code` is not LPF_SUCCESS.
@@ -40,16 +40,16 @@ void require_success(lpf_err_t code);
 /// A put or a get; `slot` is the remote memory.
 struct transfer {
   lpf_pid_t peer;
-  bool writes;  ///< it is a put
+  bool is_put;
   lpf_memslot_t slot;
   std::size_t offset, bytes;
-  std::byte* near;       ///< the caller's memory; null for a buffered put
+  std::byte* local;      ///< the caller's memory; null for a buffered put
   std::size_t buffered;  ///< offset in the object's memory
 };
 
 /// A message whose payload is read in the sync.
-struct late_message {
-  std::size_t at;  ///< offset in the sent messages
+struct deferred_message {
+  std::size_t offset;  ///< in the sent messages
   const void* payload;
   std::size_t bytes;
 };
@@ -61,10 +61,12 @@ struct summary {
   std::size_t tag_bytes;
 };
 
-/// The offsets in the table, to which other processes write. The notes from others are at 0.
-struct table_places {
-  explicit table_places(std::size_t processes);
-  std::size_t notes_to, summaries, summary, told_more, more, bytes;
+/// The offsets in the table, to which other processes write. At 0 are the descriptors of the
+/// batches for this process. A process that needs one more lpf_sync puts `one` to `more_gets` of
+/// all processes.
+struct table_offsets {
+  explicit table_offsets(std::size_t processes);
+  std::size_t sent_descriptors, summaries, summary, more_gets, one, bytes;
 };
 
 }  // namespace tutti::lpf
@@ -79,11 +81,11 @@ struct bsplib_object {
 
   /// During the lifetime of this object, checked mode does not count incoming messages in the
   /// context's queue.
-  class sent_only {
+  class sent_only_scope {
    public:
-    explicit sent_only(lpf_t ctx);
-    ~sent_only();
-    sent_only(const sent_only&) = delete;
+    explicit sent_only_scope(lpf_t ctx);
+    ~sent_only_scope();
+    sent_only_scope(const sent_only_scope&) = delete;
 
    private:
     const lpf_t ctx_;
@@ -93,9 +95,10 @@ struct bsplib_object {
   void push(const void* address, std::size_t size);
   void put(lpf_pid_t to, const void* from, lpf_memslot_t slot, std::size_t offset, std::size_t bytes);
   void get(lpf_pid_t from, lpf_memslot_t slot, std::size_t offset, void* into, std::size_t bytes);
-  /// Returns false if no more of these are possible in this superstep.
+  /// Schedules an unbuffered put or get. Returns false if no more of these are possible in this
+  /// superstep.
   bool direct(const transfer& t);
-  void send(lpf_pid_t to, const void* tag, const void* payload, std::size_t bytes, bool late);
+  void send(lpf_pid_t to, const void* tag, const void* payload, std::size_t bytes, bool deferred);
 
   bsplib_err_t sync();
 
@@ -109,36 +112,36 @@ struct bsplib_object {
   tutti::lpf::incoming received;
 
  private:
-  using batch = tutti::lpf::batch;
+  using batch_descriptor = tutti::lpf::batch_descriptor;
 
   void need_registers(std::size_t direct, std::size_t registrations);
   void need_messages(std::size_t first, std::size_t second);
 
   // The parts of a sync, in their order.
-  void expose();
-  void report_receivers();
-  void report_summary();
-  void read();
+  void register_buffers();
+  void put_descriptors();
+  void put_summary();
+  void run_gets();
   std::size_t schedule_gets(std::size_t from);
   void sync_context();
   bsplib_err_t compare() const;
   void begin_registrations();
   bool fetch_messages();
-  void write();
-  void settle(bool agreed, bool fetched);
-  void hide();
+  void run_puts();
+  void finish_superstep(bool agreed, bool fetched);
+  void deregister_buffers();
 
   template <class T>
-  T* in_table(std::size_t place) const noexcept {
-    return reinterpret_cast<T*>(table_.data() + place);
+  T* in_table(std::size_t offset) const noexcept {
+    return reinterpret_cast<T*>(table_.data() + offset);
   }
 
-  const sent_only counts_;
+  const sent_only_scope sent_only_;
   const std::size_t max_direct_;
   std::size_t registers_ = 0, messages_ = 0;  // as requested
-  std::size_t messages_now_ = 0;
+  std::size_t messages_in_effect_ = 0;
 
-  const tutti::lpf::table_places places_;
+  const tutti::lpf::table_offsets offsets_;
   tutti::lpf::buffer table_;
   lpf_memslot_t table_slot_;
 
@@ -148,15 +151,15 @@ struct bsplib_object {
 
   tutti::lpf::buffer sent_, sent_in_batches_;
   tutti::lpf::outgoing sent_messages_;
-  std::vector<tutti::lpf::late_message> late_;
+  std::vector<tutti::lpf::deferred_message> deferred_;
   lpf_memslot_t sent_slot_;
 
   tutti::lpf::buffer arrived_;
   lpf_memslot_t arrived_slot_;
   std::size_t arrived_messages_ = 0;
 
-  // For the coming registrations: on this process, and on all processes, one process after the
-  // other.
+  // The sizes of the requested registrations: on this process, and on all processes, one process
+  // after the other.
   std::vector<std::size_t> sizes_, all_sizes_;
   lpf_memslot_t sizes_slot_, all_sizes_slot_;
 };

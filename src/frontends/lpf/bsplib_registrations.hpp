@@ -13,16 +13,16 @@
 
 namespace tutti::lpf {
 
-/// The size that is reported to other processes for a registration of null.
+/// The size that a process reports to the others for a registration of null.
 inline constexpr std::size_t size_of_null = ~std::size_t{0};
 
 struct registration {
   const void* address;
   std::size_t size;
-  std::uint64_t number;  ///< the same on all processes
-  lpf_memslot_t slot;    ///< valid if in_effect
+  std::uint64_t id;    ///< the same on all processes
+  lpf_memslot_t slot;  ///< valid if in_effect
   bool in_effect;
-  bool ending;
+  bool popped;                     ///< it ends with this superstep
   std::vector<std::size_t> sizes;  ///< on all processes; in safe mode only
 };
 
@@ -44,23 +44,23 @@ struct address_stack {
 class address_table {
  public:
   address_stack* find(const void* address) const noexcept {
-    if (places_.empty()) return nullptr;
-    for (std::size_t i = home_of(address); places_[i].stack != nullptr; i = next(i))
-      if (places_[i].address == address) return places_[i].stack.get();
+    if (buckets_.empty()) return nullptr;
+    for (std::size_t i = home_of(address); buckets_[i].stack != nullptr; i = next(i))
+      if (buckets_[i].address == address) return buckets_[i].stack.get();
     return nullptr;
   }
-  /// Makes a stack if there is none. If it throws std::bad_alloc, it has no effect.
-  address_stack& made(const void* address);
-  /// Requires that the address is there.
+  /// Makes a stack if the address has none. If it throws std::bad_alloc, it has no effect.
+  address_stack& find_or_create(const void* address);
+  /// Requires that the address has a stack.
   void erase(const void* address) noexcept;
   template <class Visit>
   void for_each(Visit&& visit) const {
-    for (const place& p : places_)
-      if (p.stack != nullptr) visit(*p.stack);
+    for (const bucket& b : buckets_)
+      if (b.stack != nullptr) visit(*b.stack);
   }
 
  private:
-  struct place {
+  struct bucket {
     const void* address = nullptr;
     std::unique_ptr<address_stack> stack;  // null: free
   };
@@ -68,15 +68,15 @@ class address_table {
     return static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(address) * 0x9e3779b97f4a7c15u >>
                                     shift_);
   }
-  std::size_t next(std::size_t i) const noexcept { return (i + 1) & (places_.size() - 1); }
-  std::size_t free_place(const void* address) const noexcept {
+  std::size_t next(std::size_t i) const noexcept { return (i + 1) & (buckets_.size() - 1); }
+  std::size_t free_bucket(const void* address) const noexcept {
     std::size_t i = home_of(address);
-    while (places_[i].stack != nullptr) i = next(i);
+    while (buckets_[i].stack != nullptr) i = next(i);
     return i;
   }
   void grow();
 
-  std::vector<place> places_;  // the size is a power of two
+  std::vector<bucket> buckets_;  // the size is a power of two
   std::size_t used_ = 0;
   unsigned shift_ = 64;
 };
@@ -94,24 +94,24 @@ class registrations {
   /// Returns false if there is none. Throws std::bad_alloc.
   bool pop(const void* address);
 
-  std::size_t all() const noexcept { return all_; }  ///< including those to come
-  std::size_t coming() const noexcept { return coming_.size(); }
-  std::size_t ending() const noexcept { return ending_.size(); }
-  /// A digest of the registrations that end: equal on processes where the same ones end.
-  std::uint64_t digest_of_ending() const noexcept;
-  /// Those to come, in the order of the calls.
-  registration& coming(std::size_t i) noexcept { return at(coming_[i]); }
+  std::size_t size() const noexcept { return size_; }  ///< including the requested ones
+  std::size_t pushes() const noexcept { return pushes_.size(); }
+  std::size_t pops() const noexcept { return pops_.size(); }
+  /// A digest of the registrations that end. It is equal if the same ones end.
+  std::uint64_t digest_of_pops() const noexcept;
+  /// The i-th requested registration, in the order of the calls.
+  registration& pushed(std::size_t i) noexcept { return at(pushes_[i]); }
 
-  /// Makes the requests take effect. Calls `end`, which must not throw, with the slots of those
-  /// that end, in order.
+  /// Makes the requests take effect. Calls `end`, which must not throw, with the slots of the
+  /// registrations that end, in the order of the calls.
   template <class End>
-  void settle(End&& end) noexcept {
-    for (const place& p : coming_) {
-      at(p).in_effect = true;
-      stacks_.find(p.address)->find_current();
+  void apply_requests(End&& end) noexcept {
+    for (const request& q : pushes_) {
+      at(q).in_effect = true;
+      stacks_.find(q.address)->find_current();
     }
-    for (const place& p : ending_) end(take_out(p));
-    forget_requests();
+    for (const request& q : pops_) end(remove(q));
+    clear_requests();
   }
   /// Drops the requests.
   void drop_requests() noexcept;
@@ -119,22 +119,22 @@ class registrations {
   std::vector<lpf_memslot_t> slots() const;
 
  private:
-  struct place {
+  struct request {
     const void* address;
-    std::uint64_t number;
+    std::uint64_t id;
   };
-  registration& at(const place& p) noexcept;
-  lpf_memslot_t take_out(const place& p) noexcept;
-  void forget_requests() noexcept {
-    coming_.clear();
-    ending_.clear();
-    settled_ = next_;
+  registration& at(const request& q) noexcept;
+  lpf_memslot_t remove(const request& q) noexcept;
+  void clear_requests() noexcept {
+    pushes_.clear();
+    pops_.clear();
+    first_requested_id_ = next_id_;
   }
 
   address_table stacks_;
-  std::vector<place> coming_, ending_;
-  std::size_t all_ = 0;
-  std::uint64_t next_ = 0, settled_ = 0;  // numbers
+  std::vector<request> pushes_, pops_;
+  std::size_t size_ = 0;
+  std::uint64_t next_id_ = 0, first_requested_id_ = 0;
 };
 
 }  // namespace tutti::lpf

@@ -18,7 +18,7 @@ class buffer {
   std::byte* data() const noexcept { return data_.get(); }
   std::size_t size() const noexcept { return size_; }
 
-  /// Makes room for `bytes` bytes. If it throws std::bad_alloc, it has no effect.
+  /// Allocates memory for `bytes` bytes. If it throws std::bad_alloc, it has no effect.
   void reserve(std::size_t bytes) {
     if (bytes <= capacity_) return;
     if (bytes > PTRDIFF_MAX) throw std::bad_alloc();
@@ -29,7 +29,7 @@ class buffer {
     data_.reset(static_cast<std::byte*>(moved));
     capacity_ = more;
   }
-  /// Makes room for `bytes` more bytes.
+  /// Allocates memory for `bytes` more bytes.
   void reserve_more(std::size_t bytes) {
     if (bytes > PTRDIFF_MAX - size_) throw std::bad_alloc();
     reserve(size_ + bytes);

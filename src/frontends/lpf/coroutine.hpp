@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A function with a stack of its own that may pause. Its caller continues while the function is
+// A function with a separate stack that may pause. Its caller continues while the function is
 // paused. tutti::run() ends when its program ends. With a coroutine it can last as long as a main()
 // that it does not call.
 #pragma once
@@ -22,27 +22,27 @@ class coroutine {
 
   /// Runs the function until it pauses or returns. Throws std::bad_alloc if there is no stack. Call
   /// it once.
-  void start(std::function<void()> what);
+  void start(std::function<void()> function);
   /// Continues the function where it paused. No effect if it has returned.
-  void go_on();
-  /// Called within the function: start() or go_on() returns. pause() returns at the next go_on().
+  void resume();
+  /// Called within the function: start() or resume() returns. pause() returns at the next resume().
   void pause();
 
  private:
   static void enter(unsigned high, unsigned low);
-  void go_in();
+  void switch_to_function();
 
   // Address space; the kernel provides memory on first access. A guard below the stack faults.
   static constexpr std::size_t stack_bytes = std::size_t{8} << 20, guard_bytes = std::size_t{1} << 20;
-  std::function<void()> what_;
+  std::function<void()> function_;
   void* stack_ = nullptr;
-  bool over_ = true;
-  ucontext_t inside_{}, outside_{};
-  // What AddressSanitizer needs for a switch of stacks.
-  void* fake_inside_ = nullptr;
-  void* fake_outside_ = nullptr;
-  const void* bottom_outside_ = nullptr;
-  std::size_t bytes_outside_ = 0;
+  bool finished_ = true;
+  ucontext_t function_context_{}, caller_context_{};
+  // State for AddressSanitizer, which must know of each switch of stacks.
+  void* fake_function_stack_ = nullptr;
+  void* fake_caller_stack_ = nullptr;
+  const void* caller_stack_bottom_ = nullptr;
+  std::size_t caller_stack_bytes_ = 0;
 };
 
 }  // namespace tutti::lpf

@@ -29,28 +29,29 @@
 namespace tutti::lpf {
 namespace {
 
-constexpr const char* here = "lpf_exec";
+constexpr const char* operation_name = "lpf_exec";
 
-// Translates the exceptions of a run into an error code. A rank that has not begun could not be
+// Translates the exception of a run into an error code. If a rank has not begun, it could not be
 // made.
-lpf_err_t meaning_of(const rank_error& e, const std::vector<std::atomic<bool>>& begun) {
+lpf_err_t code_of_error(const rank_error& e, const std::vector<std::atomic<bool>>& begun) {
   const int rank = e.failed_rank();
-  const bool was_there = begun[static_cast<std::size_t>(rank)];
+  const bool had_begun = begun[static_cast<std::size_t>(rank)];
   std::string why = e.what();
   try {
-    if (was_there) std::rethrow_if_nested(e);
+    if (had_begun) std::rethrow_if_nested(e);
   } catch (const std::exception& thrown) {
     why = thrown.what();
   } catch (...) {
   }
-  report_error(here, rank, "", why, was_there ? "" : "request fewer processes, or use TUTTI_ENGINE=fibers");
-  return was_there ? LPF_ERR_FATAL : LPF_ERR_OUT_OF_MEMORY;
+  report_error(operation_name, rank, "", why,
+               had_begun ? "" : "request fewer processes, or use TUTTI_ENGINE=fibers");
+  return had_begun ? LPF_ERR_FATAL : LPF_ERR_OUT_OF_MEMORY;
 }
 
 // Runs the section on p of the free processes, and divides the free processes among them.
 lpf_err_t run_embedded(std::string_view engine, lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args,
-                       const share& of) {
-  const share of_each{of.machine, std::max<lpf_pid_t>(1, of.free / p)};
+                       const process_counts& counts) {
+  const process_counts inner_counts{counts.machine, std::max<lpf_pid_t>(1, counts.free / p)};
   run_options options;
   options.header = header_of_program();
   options.engine = engine;
@@ -61,24 +62,24 @@ lpf_err_t run_embedded(std::string_view engine, lpf_pid_t p, lpf_spmd_t spmd, co
     run(options, [&](communicator& world) {
       begun[static_cast<std::size_t>(world.rank())] = true;
       world.barrier();  // if one process cannot be made, none may run the program
-      const lpf_err_t code =
-          run_section(world, spmd, world.rank() == 0 ? args : functions_of(args), of_each, here);
+      const lpf_err_t code = run_section(world, spmd, world.rank() == 0 ? args : functions_of(args),
+                                         inner_counts, operation_name);
       if (code != LPF_SUCCESS) worst = code;
     });
   } catch (const rank_error& e) {
-    return meaning_of(e, begun);
+    return code_of_error(e, begun);
   } catch (...) {
-    return report_exception(here);
+    return report_exception(operation_name);
   }
   return worst;
 }
 
-// Otherwise TUTTI_ENGINE=threads under mpirun -n 3 would make three jobs, and the program would
-// take its processes for one job.
-bool would_be_copies(const launcher& by) {
+// Reports an error and returns true if each process of a launcher would make a separate job. For
+// example, TUTTI_ENGINE=threads under mpirun -n 3 would make three jobs.
+bool refuse_separate_jobs(const launcher& by) {
   if (!by.mpi || (by.ranks == 1 && setting("TUTTI_ENGINE").value_or("mpi") != "mpi")) return false;
   report_error(
-      here, -1, "",
+      operation_name, -1, "",
       "an MPI launcher started this program (" + by.evidence +
           " is set), but its processes do not take part in this call: each would run its own section",
       start_was_hooked() ? "leave LPF_MPI_AUTO_INITIALIZE as it is and TUTTI_ENGINE unset, or use lpf_hook()"
@@ -91,14 +92,14 @@ lpf_pid_t capped(lpf_pid_t p, lpf_pid_t free, std::string_view why) {
   if (p != LPF_MAX_P)
     std::fprintf(stderr,
                  "tutti: %s: %u processes were requested, but %u are free: the section runs on these (%s)\n",
-                 here, p, free, std::string(why).c_str());
+                 operation_name, p, free, std::string(why).c_str());
   return free;
 }
 
 lpf_err_t exec_from_root(lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args) {
-  if (launched_job* job = launched_job::mine())
+  if (launched_job* job = launched_job::current())
     return job->exec(capped(p, job->processes(), "the launcher decides the number of processes"), spmd, args);
-  if (would_be_copies(find_launcher())) return LPF_ERR_FATAL;
+  if (refuse_separate_jobs(find_launcher())) return LPF_ERR_FATAL;
   const lpf_pid_t free = free_processes();
   return run_embedded({}, capped(p, free, "as TUTTI_RANKS or the number of cores allows"), spmd, args,
                       {free, free});
@@ -107,12 +108,12 @@ lpf_err_t exec_from_root(lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args) {
 lpf_err_t exec_within(const context& outer, lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args) {
   communicator& world = *outer.world;
   const engine_entry* engine = find_engine(detail::engine_of(detail::impl_of(world)));
-  const lpf_pid_t processes = capped(p, outer.of.free, "the section uses the others");
+  const lpf_pid_t processes = capped(p, outer.counts.free, "the section uses the others");
   if (processes > 1 && engine != nullptr && engine->embedded())
-    return run_embedded(engine->name, processes, spmd, args, outer.of);
+    return run_embedded(engine->name, processes, spmd, args, outer.counts);
   // On this thread, because only one thread may call MPI.
   communicator alone = world.range(world.rank(), world.rank());
-  return run_section(alone, spmd, args, outer.of, here);
+  return run_section(alone, spmd, args, outer.counts, operation_name);
 }
 
 }  // namespace
@@ -122,14 +123,14 @@ lpf_args_t functions_of(const lpf_args_t& args) noexcept {
 }
 
 lpf_pid_t free_processes() {
-  if (const launched_job* job = launched_job::mine()) return job->processes();
-  const std::string wish = setting("TUTTI_ENGINE").value_or("");
-  const engine_entry* engine = find_engine(wish);
+  if (const launched_job* job = launched_job::current()) return job->processes();
+  const std::string name = setting("TUTTI_ENGINE").value_or("");
+  const engine_entry* engine = find_engine(name);
   if (engine != nullptr && !engine->embedded()) return 1;
-  const auto said = number_setting("TUTTI_RANKS", 1, 1000000, 0);
-  const int most = engine != nullptr ? engine->max_ranks : std::numeric_limits<int>::max();
-  if (said != 0)
-    return static_cast<lpf_pid_t>(std::min<std::uint64_t>(said, static_cast<std::uint64_t>(most)));
+  const auto requested = number_setting("TUTTI_RANKS", 1, 1000000, 0);
+  const int max_ranks = engine != nullptr ? engine->max_ranks : std::numeric_limits<int>::max();
+  if (requested != 0)
+    return static_cast<lpf_pid_t>(std::min<std::uint64_t>(requested, static_cast<std::uint64_t>(max_ranks)));
   return static_cast<lpf_pid_t>(engine != nullptr ? default_ranks(*engine) : usable_cores());
 }
 
@@ -138,20 +139,20 @@ lpf_pid_t free_processes() {
 using namespace tutti::lpf;
 
 extern "C" lpf_err_t lpf_exec(lpf_t ctx, lpf_pid_t P, lpf_spmd_t spmd, lpf_args_t args) {
-  const char* wrong = ctx == nullptr ? "ctx" : P == 0 ? "P" : spmd == nullptr ? "spmd" : nullptr;
-  if (wrong != nullptr) {
-    report_error(here, -1, wrong, P == 0 && ctx != nullptr ? "is 0" : "is null",
+  const char* invalid_argument = ctx == nullptr ? "ctx" : P == 0 ? "P" : spmd == nullptr ? "spmd" : nullptr;
+  if (invalid_argument != nullptr) {
+    report_error(operation_name, -1, invalid_argument, P == 0 && ctx != nullptr ? "is 0" : "is null",
                  ctx == nullptr ? "pass LPF_ROOT, or the context of the section"
                  : P == 0       ? "request one process or more, or LPF_MAX_P"
                                 : "pass the function to run");
     return LPF_ERR_FATAL;
   }
-  if (lacks_arguments(args, here, -1)) return LPF_ERR_FATAL;
+  if (has_null_arguments(args, operation_name, -1)) return LPF_ERR_FATAL;
   try {
     if (ctx == LPF_ROOT) return exec_from_root(P, spmd, args);
-    const context* const outer = context_of(ctx, here);
+    const context* const outer = context_of(ctx, operation_name);
     return outer == nullptr ? LPF_ERR_FATAL : exec_within(*outer, P, spmd, args);
   } catch (...) {
-    return report_exception(here);
+    return report_exception(operation_name);
   }
 }

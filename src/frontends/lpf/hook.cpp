@@ -19,8 +19,8 @@ lpf_err_t end_init(lpf_init_t init, const char* by) noexcept {
                  "pass an object that an initialize call created, and finalize it once");
     return LPF_ERR_FATAL;
   }
-  if (std::strcmp(object->ended_by(), by) != 0) {
-    report_error(by, -1, "init", "was made by another kind of initialize call", object->ended_by());
+  if (std::strcmp(object->finalize_function(), by) != 0) {
+    report_error(by, -1, "init", "was made by another kind of initialize call", object->finalize_function());
     return LPF_ERR_FATAL;
   }
   delete object;
@@ -40,7 +40,8 @@ extern "C" lpf_err_t lpf_hook(lpf_init_t init, lpf_spmd_t spmd, lpf_args_t args)
   return object_of(init)->hook(spmd, args);
 }
 
-// An exception of spmd passes to the outer section. The other processes learn of its end.
+// An exception of spmd leaves the outer section too. This section reports its end to the other
+// processes.
 extern "C" lpf_err_t lpf_rehook(lpf_t ctx, lpf_spmd_t spmd, lpf_args_t args) {
   if (spmd == nullptr) {
     report_error("lpf_rehook", -1, "spmd", "is null", "pass the function to run");
@@ -54,5 +55,5 @@ extern "C" lpf_err_t lpf_rehook(lpf_t ctx, lpf_spmd_t spmd, lpf_args_t args) {
   } catch (...) {
     return code_of_exception(*outer, "lpf_rehook");
   }
-  return run_section(*outer->world, spmd, args, outer->of, "lpf_rehook");
+  return run_section(*outer->world, spmd, args, outer->counts, "lpf_rehook");
 }

@@ -18,7 +18,7 @@ class init_object {
   /// errors.
   virtual lpf_err_t hook(lpf_spmd_t spmd, const lpf_args_t& args) noexcept = 0;
   /// The finalize function of this kind of object: "lpf_pthread_finalize".
-  virtual const char* ended_by() const noexcept = 0;
+  virtual const char* finalize_function() const noexcept = 0;
 };
 
 /// The object of an lpf_init_t; null for LPF_INIT_NONE.

@@ -25,54 +25,54 @@ extern "C" const int LPF_MPI_AUTO_INITIALIZE;
 namespace tutti::lpf {
 namespace {
 
-constexpr const char* here = "lpf_exec";
-constexpr int order_tag = 0;
+constexpr const char* operation_name = "lpf_exec";
+constexpr int command_tag = 0;
 
-// The job of this process. LPF_ROOT cannot carry it, so it is stored here. It is never destroyed,
-// because exit() may be called anywhere.
-launched_job* job_of_process = nullptr;
+// The job of this process. LPF_ROOT cannot refer to it, so it is stored here. It is never
+// destroyed, because exit() may be called anywhere.
+launched_job* current_job = nullptr;
 
 // Waiting processes may share a core with the first process, so they sleep.
-void rest(int looks) {
-  const timespec a_while{0, looks < 100 ? 20'000 : looks < 1000 ? 200'000 : 1'000'000};
-  nanosleep(&a_while, nullptr);
+void sleep_between_polls(int polls) {
+  const timespec interval{0, polls < 100 ? 20'000 : polls < 1000 ? 200'000 : 1'000'000};
+  nanosleep(&interval, nullptr);
 }
 
 template <class Function>
-function_location place_of_any(Function* function) {
-  return place_of(reinterpret_cast<void (*)()>(function));
+function_location location_of_any(Function* function) {
+  return location_of(reinterpret_cast<void (*)()>(function));
 }
 
-order order_of(lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args) {
-  order what;
-  what.processes = p;
-  what.spmd = place_of_any(spmd);
-  for (std::size_t i = 0; i < args.f_size; ++i) what.symbols.push_back(place_of_any(args.f_symbols[i]));
-  return what;
+section_command command_for(lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args) {
+  section_command command;
+  command.processes = p;
+  command.spmd = location_of_any(spmd);
+  for (std::size_t i = 0; i < args.f_size; ++i) command.symbols.push_back(location_of_any(args.f_symbols[i]));
+  return command;
 }
 
 }  // namespace
 
-launched_job* launched_job::mine() noexcept { return job_of_process; }
+launched_job* launched_job::current() noexcept { return current_job; }
 
-bool launched_job::is_wanted() noexcept {
+bool launched_job::is_required() noexcept {
   try {
     if (LPF_MPI_AUTO_INITIALIZE == 0) return false;
-    const std::string wish = setting("TUTTI_ENGINE").value_or("");
-    if (wish.empty()) return find_launcher().mpi;
-    const engine_entry* engine = find_engine(wish);
+    const std::string name = setting("TUTTI_ENGINE").value_or("");
+    if (name.empty()) return find_launcher().mpi;
+    const engine_entry* engine = find_engine(name);
     return engine != nullptr && !engine->embedded();
   } catch (...) {
-    return false;  // lpf_exec() finds the error again and reports it
+    return false;  // lpf_exec() reports the error
   }
 }
 
 int launched_job::join(int argc, char** argv, const std::function<void()>& before_waiting) {
   try {
-    job_of_process = new launched_job;
-    return job_of_process->begin(argc, argv, before_waiting);
+    current_job = new launched_job;
+    return current_job->begin(argc, argv, before_waiting);
   } catch (...) {
-    report_exception(here);
+    report_exception(operation_name);
     return 2;
   }
 }
@@ -94,130 +94,131 @@ int launched_job::begin(int argc, char** argv, const std::function<void()>& befo
   });
   if (world_ == nullptr) return code_ != 0 ? code_ : 2;  // run() has reported the reason
   processes_ = static_cast<lpf_pid_t>(world_->size());
-  if (std::atexit([] { job_of_process->end_of_process(); }) != 0) throw std::bad_alloc();
-  if (world_->rank() == 0) return go_on_to_main;
-  std::exception_ptr why;
+  if (std::atexit([] { current_job->on_exit(); }) != 0) throw std::bad_alloc();
+  if (world_->rank() == 0) return continue_to_main;
+  std::exception_ptr error;
   try {
     before_waiting();
-    serve();
+    run_commands();
   } catch (...) {
-    why = std::current_exception();
+    error = std::current_exception();
   }
-  end(why);
+  end(error);
   return code_;
 }
 
 // Must not be called in a catch block. The exception being handled is state of the thread, not of
 // the stack.
-void launched_job::end(std::exception_ptr why) {
-  failure_ = std::move(why);
-  run_.go_on();
+void launched_job::end(std::exception_ptr error) {
+  failure_ = std::move(error);
+  run_.resume();
   in_section_ = false;
 }
 
-void launched_job::kill(const char* why) {
-  if (world_ != nullptr) detail::endpoint_of(detail::impl_of(*world_)).kill_job(why);
+void launched_job::kill(const char* reason) {
+  if (world_ != nullptr) detail::endpoint_of(detail::impl_of(*world_)).kill_job(reason);
 }
 
-void launched_job::end_of_process() {
+void launched_job::on_exit() {
   if (world_ == nullptr) return;
-  std::exception_ptr why;
+  std::exception_ptr error;
   try {
     if (in_section_) throw std::runtime_error("exit() was called within a section");
-    if (world_->rank() == 0) give_out({}, 1, processes_);
+    if (world_->rank() == 0) send_command({}, 1, processes_);
   } catch (...) {
-    why = std::current_exception();
+    error = std::current_exception();
   }
-  end(why);
+  end(error);
   if (code_ == 0) return;
   std::fflush(nullptr);
   _exit(code_);
 }
 
-// --- The waiting processes.
+// --- waiting processes
 
-std::vector<char> launched_job::next_order() {
-  for (int looks = 0;; ++looks) {
-    if (auto text = world_->try_recv<char>(source(0), tag(order_tag))) return std::move(*text);
-    rest(looks);
+section_command launched_job::receive_command() {
+  for (int polls = 0;; ++polls) {
+    if (auto data = world_->try_recv<char>(source(0), tag(command_tag))) return deserialize(*data);
+    sleep_between_polls(polls);
   }
 }
 
-void launched_job::serve() {
+void launched_job::run_commands() {
   for (;;) {
-    const order what = read_order(next_order());
-    if (what.processes == 0) return;
-    take_part(what, LPF_NO_ARGS);
+    const section_command command = receive_command();
+    if (command.processes == 0) return;
+    run_command(command, LPF_NO_ARGS);
   }
 }
 
-// --- The first process.
+// --- first process
 
-void launched_job::give_out(const order& what, lpf_pid_t first, lpf_pid_t end) {
-  const std::vector<char> text = written(what);
+void launched_job::send_command(const section_command& command, lpf_pid_t first, lpf_pid_t end) {
+  const std::vector<char> data = serialize(command);
   for (lpf_pid_t r = first; r < end; ++r)
-    world_->bsend(send_buf(text), destination(static_cast<int>(r)), tag(order_tag));
+    world_->bsend(send_buf(data), destination(static_cast<int>(r)), tag(command_tag));
 }
 
 lpf_err_t launched_job::exec(lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args) {
   if (world_ == nullptr || in_section_) {
-    report_error(here, -1, "ctx",
+    report_error(operation_name, -1, "ctx",
                  world_ == nullptr ? "the job has failed or is ending"
                                    : "is LPF_ROOT, but this process is in a section",
                  world_ == nullptr ? "" : "pass the section's context");
     return LPF_ERR_FATAL;
   }
-  std::exception_ptr why;
+  std::exception_ptr error;
   try {
-    const order what = order_of(p, spmd, args);
+    const section_command command = command_for(p, spmd, args);
     try {
-      give_out(what, 1, p);
-      return take_part(what, args);
+      send_command(command, 1, p);
+      return run_command(command, args);
     } catch (...) {
-      why = std::current_exception();
+      error = std::current_exception();
     }
   } catch (...) {
-    return report_exception(here);  // no other process has received anything
+    return report_exception(operation_name);  // no other process has received anything
   }
-  end(why);
+  end(error);
   return LPF_ERR_FATAL;
 }
 
-// --- All processes.
+// --- all processes
 
-lpf_err_t launched_job::take_part(const order& what, const lpf_args_t& own) {
-  const int p = static_cast<int>(what.processes);
+lpf_err_t launched_job::run_command(const section_command& command, const lpf_args_t& args) {
+  const int p = static_cast<int>(command.processes);
   communicator part = world_->range(0, p - 1).duplicate();
   in_section_ = true;
-  const lpf_err_t code = run_in(part, what, own);
+  const lpf_err_t code = run_section_over(part, command, args);
   const int worst = part.allreduce_single(send_buf(code), op(ops::max<>{}));
   in_section_ = false;
   return worst;
 }
 
-lpf_err_t launched_job::run_in(communicator& part, const order& what, const lpf_args_t& own) {
+lpf_err_t launched_job::run_section_over(communicator& part, const section_command& command,
+                                         const lpf_args_t& local_args) {
   std::vector<lpf_func_t> symbols;
   lpf_spmd_t spmd = nullptr;
   int missing = -1;  // the last process that lacks some function
   try {
-    spmd = reinterpret_cast<lpf_spmd_t>(function_at(what.spmd));
-    for (const function_location& one : what.symbols)
+    spmd = reinterpret_cast<lpf_spmd_t>(function_at(command.spmd));
+    for (const function_location& one : command.symbols)
       symbols.push_back(reinterpret_cast<lpf_func_t>(function_at(one)));
   } catch (const std::runtime_error& e) {
     missing = part.rank();
-    report_error(here, missing, "", e.what(), "");
+    report_error(operation_name, missing, "", e.what(), "");
   }
   missing = part.allreduce_single(send_buf(missing), op(ops::max<>{}));
   if (missing >= 0) {
     if (missing != part.rank())
-      report_error(here, part.rank(), "",
+      report_error(operation_name, part.rank(), "",
                    "process " + std::to_string(missing) + " does not have all functions", "");
     return LPF_ERR_FATAL;
   }
-  lpf_args_t args = own;
+  lpf_args_t args = local_args;
   args.f_symbols = symbols.data();
   args.f_size = symbols.size();
-  return run_section(part, spmd, args, {processes_, 1}, here);
+  return run_section(part, spmd, args, {processes_, 1}, operation_name);
 }
 
 }  // namespace tutti::lpf

@@ -2,8 +2,7 @@
 //
 // The processes that an MPI launcher started together. The first one continues to main(). The
 // others wait for its lpf_exec() and never reach main(). Their communicator exists until the
-// process ends: tutti::run() begins before main(), on a stack of its own, and ends with the
-// process.
+// process ends: tutti::run() begins before main(), on a separate stack, and ends with the process.
 //
 // exit() may end the process anywhere. Outside of sections the first process then releases the
 // others. Within a section the job fails, because the others would wait for ever.
@@ -14,7 +13,7 @@
 #include <vector>
 
 #include "frontends/lpf/coroutine.hpp"
-#include "frontends/lpf/job_command.hpp"
+#include "frontends/lpf/section_command.hpp"
 #include "lpf/core.h"
 
 namespace tutti {
@@ -28,31 +27,32 @@ class launched_job {
   /// Whether the processes of this job must wait before main(). They must if a launcher or
   /// TUTTI_ENGINE shows that they are MPI processes, and the program has not set
   /// LPF_MPI_AUTO_INITIALIZE to 0.
-  static bool is_wanted() noexcept;
-  /// Joins the job. Called once, before main(). In the first process it returns go_on_to_main at
+  static bool is_required() noexcept;
+  /// Joins the job. Called once, before main(). In the first process it returns continue_to_main at
   /// once. In the others it first calls `before_waiting`, and returns when the first process has
   /// released them. They must exit with the returned code.
-  static constexpr int go_on_to_main = -1;
+  static constexpr int continue_to_main = -1;
   static int join(int argc, char** argv, const std::function<void()>& before_waiting);
   /// The job of this process; null if there is none.
-  static launched_job* mine() noexcept;
+  static launched_job* current() noexcept;
 
   lpf_pid_t processes() const noexcept { return processes_; }
   /// Runs a section of the first p processes. For lpf_exec() in the first process.
   lpf_err_t exec(lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args);
   /// Ends all processes.
-  void kill(const char* why);
+  void kill(const char* reason);
   /// Called at exit().
-  void end_of_process();
+  void on_exit();
 
  private:
   int begin(int argc, char** argv, const std::function<void()>& before_waiting);
-  void serve();
-  std::vector<char> next_order();
-  void give_out(const order& what, lpf_pid_t first, lpf_pid_t end);
-  lpf_err_t take_part(const order& what, const lpf_args_t& own);
-  lpf_err_t run_in(communicator& part, const order& what, const lpf_args_t& own);
-  void end(std::exception_ptr why);
+  void run_commands();
+  section_command receive_command();
+  void send_command(const section_command& command, lpf_pid_t first, lpf_pid_t end);
+  lpf_err_t run_command(const section_command& command, const lpf_args_t& args);
+  lpf_err_t run_section_over(communicator& part, const section_command& command,
+                             const lpf_args_t& local_args);
+  void end(std::exception_ptr error);
 
   coroutine run_;                  // runs tutti::run() from join() to the end
   communicator* world_ = nullptr;  // null: the job is over

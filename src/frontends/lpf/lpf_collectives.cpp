@@ -10,35 +10,36 @@
 #include "lpf/collectives.h"
 
 using namespace tutti::bsp;
-using tutti::lpf::runs_this_process;
+using tutti::lpf::call_process;
 
 namespace {
 
 template <class Call>
-lpf_err_t scheduled(lpf_coll_t coll, const char* operation, Call&& what) noexcept {
+lpf_err_t schedule(lpf_coll_t coll, const char* operation, Call&& call) noexcept {
   if (coll.ctx == nullptr || coll.number == 0) [[unlikely]] {
     tutti::lpf::report_error(operation, -1, "coll", "is LPF_INVALID_COLL",
                              "pass an object that lpf_collectives_init() created");
     return LPF_ERR_FATAL;
   }
-  return runs_this_process(coll.ctx, operation, what);
+  return call_process(coll.ctx, operation, call);
 }
 
-lpf_err_t combined(lpf_coll_t coll, const char* operation, void* data, lpf_memslot_t slot, size_t num,
-                   size_t size, abi::combiner by, int root, bool whole) {
-  return scheduled(coll, operation, [&](process& p) {
-    return abi::combine(p, coll.number, data, slot, num, size, by, root, whole);
+lpf_err_t schedule_reduction(lpf_coll_t coll, const char* operation, void* data, lpf_memslot_t slot,
+                             size_t num, size_t size, abi::combiner by, int root, bool single_element) {
+  return schedule(coll, operation, [&](process& p) {
+    return abi::combine(p, coll.number, data, slot, num, size, by, root, single_element);
   });
 }
 
-// A member gathers a block from each member, so all these bounds together are an area of one
-// process. Linux lets a process address at most 2^47 bytes.
-bool can_be_had(size_t members, size_t element_bytes, size_t bytes) {
+// A member may gather a block from each member, so the memory of one process must hold all of them.
+// Linux lets a process address at most 2^47 bytes.
+bool is_addressable(size_t members, size_t element_bytes, size_t bytes) {
   constexpr size_t addressable = size_t{1} << 47;
   return std::max(element_bytes, bytes) <= addressable / std::max<size_t>(members, 1);
 }
 
-// Keeps an invalid root invalid. Negative values mean that there is no root.
+// Converts an invalid root to another invalid one, because negative values mean that there is no
+// root.
 int root_of(lpf_pid_t root) { return static_cast<int>(std::min<lpf_pid_t>(root, 0x7fffffff)); }
 
 }  // namespace
@@ -53,16 +54,16 @@ lpf_err_t lpf_collectives_init(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, size_t max_c
 lpf_err_t lpf_collectives_init_strided(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_pid_t lo, lpf_pid_t hi,
                                        lpf_pid_t str, size_t max_calls, size_t max_elem_size,
                                        size_t max_byte_size, lpf_coll_t* coll) {
-  return runs_this_process(ctx, "lpf_collectives_init", [&](process& own) {
-    members made = 0;
+  return call_process(ctx, "lpf_collectives_init", [&](process& self) {
+    process_set_id made = 0;
     if (coll == nullptr)
-      abi::refuse(own, "collectives_init", "coll", "is null", "pass a place for the object");
-    abi::check_process(own, s, p, hi);
+      abi::refuse(self, "collectives_init", "coll", "is null", "pass a place for the object");
+    abi::check_process(self, s, p, hi);
     // Wrong values are rejected below.
     const lpf_pid_t members = str > 0 && lo < hi ? (hi - lo - 1) / str + 1 : 1;
-    if (!can_be_had(members, max_elem_size, max_byte_size)) return false;
-    if (!abi::make_members(own, root_of(lo), root_of(hi) - 1, root_of(str),
-                           {max_calls, max_elem_size, max_byte_size}, made))
+    if (!is_addressable(members, max_elem_size, max_byte_size)) return false;
+    if (!abi::make_process_set(self, root_of(lo), root_of(hi) - 1, root_of(str),
+                               {max_calls, max_elem_size, max_byte_size}, made))
       return false;
     *coll = {ctx, members, (s - lo) / str, made};
     return true;
@@ -72,57 +73,56 @@ lpf_err_t lpf_collectives_init_strided(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_
 lpf_t lpf_collectives_get_context(lpf_coll_t coll) { return coll.ctx; }
 
 lpf_err_t lpf_collectives_destroy(lpf_coll_t coll) {
-  return scheduled(coll, "lpf_collectives_destroy", [&](process& p) {
-    abi::end_members(p, coll.number);
+  return schedule(coll, "lpf_collectives_destroy", [&](process& p) {
+    abi::free_process_set(p, coll.number);
     return true;
   });
 }
 
 lpf_err_t lpf_broadcast(lpf_coll_t coll, lpf_memslot_t src, lpf_memslot_t dst, size_t size, lpf_pid_t root) {
-  return scheduled(coll, "lpf_broadcast",
-                   [&](process& p) { return abi::broadcast(p, coll.number, src, dst, size, root_of(root)); });
+  return schedule(coll, "lpf_broadcast",
+                  [&](process& p) { return abi::broadcast(p, coll.number, src, dst, size, root_of(root)); });
 }
 
 lpf_err_t lpf_gather(lpf_coll_t coll, lpf_memslot_t src, lpf_memslot_t dst, size_t size, lpf_pid_t root) {
-  return scheduled(coll, "lpf_gather",
-                   [&](process& p) { return abi::gather(p, coll.number, src, dst, size, root_of(root)); });
+  return schedule(coll, "lpf_gather",
+                  [&](process& p) { return abi::gather(p, coll.number, src, dst, size, root_of(root)); });
 }
 
 lpf_err_t lpf_scatter(lpf_coll_t coll, lpf_memslot_t src, lpf_memslot_t dst, size_t size, lpf_pid_t root) {
-  return scheduled(coll, "lpf_scatter",
-                   [&](process& p) { return abi::scatter(p, coll.number, src, dst, size, root_of(root)); });
+  return schedule(coll, "lpf_scatter",
+                  [&](process& p) { return abi::scatter(p, coll.number, src, dst, size, root_of(root)); });
 }
 
 lpf_err_t lpf_allgather(lpf_coll_t coll, lpf_memslot_t src, lpf_memslot_t dst, size_t size,
                         bool exclude_myself) {
-  return scheduled(coll, "lpf_allgather", [&](process& p) {
-    return abi::allgather(p, coll.number, src, dst, size, exclude_myself);
-  });
+  return schedule(coll, "lpf_allgather",
+                  [&](process& p) { return abi::allgather(p, coll.number, src, dst, size, exclude_myself); });
 }
 
 lpf_err_t lpf_alltoall(lpf_coll_t coll, lpf_memslot_t src, lpf_memslot_t dst, size_t size) {
-  return scheduled(coll, "lpf_alltoall",
-                   [&](process& p) { return abi::alltoall(p, coll.number, src, dst, size); });
+  return schedule(coll, "lpf_alltoall",
+                  [&](process& p) { return abi::alltoall(p, coll.number, src, dst, size); });
 }
 
 lpf_err_t lpf_reduce(lpf_coll_t coll, void* __restrict element, lpf_memslot_t element_slot, size_t size,
                      lpf_reducer_t reducer, lpf_pid_t root) {
-  return combined(coll, "lpf_reduce", element, element_slot, 1, size, reducer, root_of(root), true);
+  return schedule_reduction(coll, "lpf_reduce", element, element_slot, 1, size, reducer, root_of(root), true);
 }
 
 lpf_err_t lpf_allreduce(lpf_coll_t coll, void* __restrict element, lpf_memslot_t element_slot, size_t size,
                         lpf_reducer_t reducer) {
-  return combined(coll, "lpf_allreduce", element, element_slot, 1, size, reducer, -1, true);
+  return schedule_reduction(coll, "lpf_allreduce", element, element_slot, 1, size, reducer, -1, true);
 }
 
 lpf_err_t lpf_combine(lpf_coll_t coll, void* __restrict array, lpf_memslot_t slot, size_t num, size_t size,
                       lpf_combiner_t combiner, lpf_pid_t root) {
-  return combined(coll, "lpf_combine", array, slot, num, size, combiner, root_of(root), false);
+  return schedule_reduction(coll, "lpf_combine", array, slot, num, size, combiner, root_of(root), false);
 }
 
 lpf_err_t lpf_allcombine(lpf_coll_t coll, void* __restrict array, lpf_memslot_t slot, size_t num, size_t size,
                          lpf_combiner_t combiner) {
-  return combined(coll, "lpf_allcombine", array, slot, num, size, combiner, -1, false);
+  return schedule_reduction(coll, "lpf_allcombine", array, slot, num, size, combiner, -1, false);
 }
 
 lpf_coll_t lpf_checked_coll(lpf_coll_t coll, const char* file, int line) {

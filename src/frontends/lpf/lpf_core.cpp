@@ -9,13 +9,13 @@
 #include "lpf/core.h"
 
 using namespace tutti::bsp;
-using tutti::lpf::runs_this_process;
+using tutti::lpf::call_process;
 
 namespace {
 
-lpf_err_t registered(lpf_t ctx, const char* operation, bool global, void* pointer, size_t size,
-                     lpf_memslot_t* memslot) noexcept {
-  return runs_this_process(ctx, operation, [&](process& p) {
+lpf_err_t register_memory(lpf_t ctx, const char* operation, bool global, void* pointer, size_t size,
+                          lpf_memslot_t* memslot) noexcept {
+  return call_process(ctx, operation, [&](process& p) {
     if (memslot == nullptr) [[unlikely]]
       abi::refuse(p, operation + 4, "memslot", "is null", "pass a place for the slot");
     return abi::add(p, global, pointer, size, *memslot);
@@ -27,15 +27,15 @@ lpf_err_t registered(lpf_t ctx, const char* operation, bool global, void* pointe
 extern "C" {
 
 lpf_err_t lpf_register_global(lpf_t ctx, void* pointer, size_t size, lpf_memslot_t* memslot) {
-  return registered(ctx, "lpf_register_global", true, pointer, size, memslot);
+  return register_memory(ctx, "lpf_register_global", true, pointer, size, memslot);
 }
 
 lpf_err_t lpf_register_local(lpf_t ctx, void* pointer, size_t size, lpf_memslot_t* memslot) {
-  return registered(ctx, "lpf_register_local", false, pointer, size, memslot);
+  return register_memory(ctx, "lpf_register_local", false, pointer, size, memslot);
 }
 
 lpf_err_t lpf_deregister(lpf_t ctx, lpf_memslot_t memslot) {
-  return runs_this_process(ctx, "lpf_deregister", [&](process& p) {
+  return call_process(ctx, "lpf_deregister", [&](process& p) {
     abi::remove(p, memslot);
     return true;
   });
@@ -43,39 +43,39 @@ lpf_err_t lpf_deregister(lpf_t ctx, lpf_memslot_t memslot) {
 
 lpf_err_t lpf_put(lpf_t ctx, lpf_memslot_t src_slot, size_t src_offset, lpf_pid_t dst_pid,
                   lpf_memslot_t dst_slot, size_t dst_offset, size_t size, lpf_msg_attr_t) {
-  return runs_this_process(ctx, "lpf_put", [&](process& p) {
+  return call_process(ctx, "lpf_put", [&](process& p) {
     return p.put(src_slot, src_offset, static_cast<int>(dst_pid), dst_slot, dst_offset, size);
   });
 }
 
 lpf_err_t lpf_get(lpf_t ctx, lpf_pid_t src_pid, lpf_memslot_t src_slot, size_t src_offset,
                   lpf_memslot_t dst_slot, size_t dst_offset, size_t size, lpf_msg_attr_t) {
-  return runs_this_process(ctx, "lpf_get", [&](process& p) {
+  return call_process(ctx, "lpf_get", [&](process& p) {
     return p.get(static_cast<int>(src_pid), src_slot, src_offset, dst_slot, dst_offset, size);
   });
 }
 
 lpf_err_t lpf_sync(lpf_t ctx, lpf_sync_attr_t) {
-  return runs_this_process(ctx, "lpf_sync", [](process& p) {
+  return call_process(ctx, "lpf_sync", [](process& p) {
     p.sync();
     return true;
   });
 }
 
 lpf_err_t lpf_resize_memory_register(lpf_t ctx, size_t max_regs) {
-  return runs_this_process(ctx, "lpf_resize_memory_register",
-                           [&](process& p) { return abi::resize_register(p, max_regs); });
+  return call_process(ctx, "lpf_resize_memory_register",
+                      [&](process& p) { return abi::resize_memory_register(p, max_regs); });
 }
 
 lpf_err_t lpf_resize_message_queue(lpf_t ctx, size_t max_msgs) {
-  return runs_this_process(ctx, "lpf_resize_message_queue",
-                           [&](process& p) { return abi::resize_queue(p, max_msgs); });
+  return call_process(ctx, "lpf_resize_message_queue",
+                      [&](process& p) { return abi::resize_queue(p, max_msgs); });
 }
 
 lpf_t lpf_checked_ctx(lpf_t ctx, const char* file, int line) {
-  if (auto* const here = tutti::lpf::live_context(ctx)) {
-    abi::report_site(*here->process, {file, line});
-    here->sited = true;
+  if (auto* const c = tutti::lpf::live_context(ctx)) {
+    abi::set_call_site(*c->process, {file, line});
+    c->has_call_site = true;
   }
   return ctx;
 }

@@ -21,44 +21,44 @@ namespace {
 
 // The functions of a machine have no argument that names the machine. So there is a pair of them
 // for each index in the table of engines.
-template <std::size_t Place>
-double seconds_a_byte(lpf_pid_t, std::size_t min_msg_size, lpf_sync_attr_t) {
-  return bsp::known_costs(engines()[Place]->name).byte_of(min_msg_size);
+template <std::size_t Index>
+double seconds_per_byte(lpf_pid_t, std::size_t min_msg_size, lpf_sync_attr_t) {
+  return bsp::measured_costs(engines()[Index]->name).seconds_per_byte(min_msg_size);
 }
 
-template <std::size_t Place>
-double seconds_a_superstep(lpf_pid_t p, std::size_t, lpf_sync_attr_t) {
-  return bsp::known_costs(engines()[Place]->name).superstep_of(p);
+template <std::size_t Index>
+double seconds_per_superstep(lpf_pid_t p, std::size_t, lpf_sync_attr_t) {
+  return bsp::measured_costs(engines()[Index]->name).seconds_per_superstep(p);
 }
 
-template <std::size_t... Places>
-constexpr auto machines_at(std::index_sequence<Places...>) {
-  return std::array{lpf_machine_t{0, 0, seconds_a_byte<Places>, seconds_a_superstep<Places>}...};
+template <std::size_t... Indices>
+constexpr auto machines_at(std::index_sequence<Indices...>) {
+  return std::array{lpf_machine_t{0, 0, seconds_per_byte<Indices>, seconds_per_superstep<Indices>}...};
 }
 constexpr auto machines = machines_at(std::make_index_sequence<16>());
 
 lpf_machine_t machine_on(std::string_view engine, lpf_pid_t p, lpf_pid_t free_p) {
-  std::size_t place = 0;
-  while (engines()[place]->name != engine) ++place;
-  lpf_machine_t machine = machines.at(place);  // throws if there are more engines
+  std::size_t index = 0;
+  while (engines()[index]->name != engine) ++index;
+  lpf_machine_t machine = machines.at(index);  // throws if there are more engines
   machine.p = p;
   machine.free_p = free_p;
   return machine;
 }
 
-// Outside of all sections the engine is unknown. A section finds it, and measures if that was not
-// done yet.
-struct found {
+// The result of a section. Outside of all sections the engine is unknown. A section finds it, and
+// the first section measures its costs.
+struct section_machine {
   lpf_pid_t p;
   char engine[16];
 };
 
-void find_out(const lpf_t ctx, const lpf_pid_t pid, const lpf_pid_t nprocs, const lpf_args_t args) {
+void query_machine(const lpf_t ctx, const lpf_pid_t pid, const lpf_pid_t nprocs, const lpf_args_t args) {
   if (pid != 0) return;
-  auto& here = *static_cast<found*>(args.output);
-  here.p = nprocs;
+  auto& result = *static_cast<section_machine*>(args.output);
+  result.p = nprocs;
   const std::string_view name = bsp::abi::engine_of(*context_of(ctx, "lpf_probe")->process);
-  name.copy(here.engine, std::min(name.size(), sizeof here.engine - 1));
+  name.copy(result.engine, std::min(name.size(), sizeof result.engine - 1));
 }
 
 }  // namespace
@@ -73,21 +73,22 @@ extern "C" lpf_err_t lpf_probe(lpf_t ctx, lpf_machine_t* params) {
         report_error("lpf_probe", -1, "params", "is null", "pass a place for the machine");
         return LPF_ERR_FATAL;
       }
-      found here{};
+      section_machine result{};
       lpf_args_t args = LPF_NO_ARGS;
-      args.output = &here;
-      args.output_size = sizeof here;
-      if (const lpf_err_t end = lpf_exec(LPF_ROOT, LPF_MAX_P, find_out, args); end != LPF_SUCCESS) return end;
-      *params = machine_on(here.engine, here.p, here.p);
+      args.output = &result;
+      args.output_size = sizeof result;
+      if (const lpf_err_t end = lpf_exec(LPF_ROOT, LPF_MAX_P, query_machine, args); end != LPF_SUCCESS)
+        return end;
+      *params = machine_on(result.engine, result.p, result.p);
       return LPF_SUCCESS;
     }
     context* const c = context_of(ctx, "lpf_probe");
     if (c == nullptr) return LPF_ERR_FATAL;
-    return runs_this_process(ctx, "lpf_probe", [&](tutti::bsp::process& p) {
+    return call_process(ctx, "lpf_probe", [&](tutti::bsp::process& p) {
       if (params == nullptr)
         tutti::bsp::abi::refuse(p, "probe", "params", "is null", "pass a place for the machine");
       const std::string_view engine = tutti::bsp::abi::engine_of(p);
-      *params = machine_on(engine, c->of.machine, c->of.free);
+      *params = machine_on(engine, c->counts.machine, c->counts.free);
       return true;
     });
   } catch (...) {

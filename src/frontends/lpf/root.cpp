@@ -16,7 +16,7 @@
 namespace tutti::lpf {
 namespace {
 
-// A job of one thread. A run ends when its program returns, so it is started on a stack of its own
+// A job of one thread. A run ends when its program returns. So it is started on a separate stack
 // and lasts until the process ends. It is never destroyed, because exit() may be called anywhere.
 class root_job {
  public:
@@ -27,7 +27,7 @@ class root_job {
           world_ = &world;
           run_.pause();
         };
-        beginning_.run_rank(ep, program, true);
+        startup_.run_rank(ep, program, true);
       });
     });
     if (world_ == nullptr) {
@@ -39,33 +39,33 @@ class root_job {
   communicator& world() const noexcept { return *world_; }
 
  private:
-  rank_startup beginning_;
+  rank_startup startup_;
   thread_job job_;
   coroutine run_;
   communicator* world_ = nullptr;
 };
 
-struct root_of_process {
+struct root_state {
   std::mutex lock;
   root_job* job = nullptr;
   std::thread::id owner;
 };
 
-root_of_process& root() {
-  static auto* const one = new root_of_process;
-  return *one;
+root_state& state_of_process() {
+  static auto* const state = new root_state;
+  return *state;
 }
 
 }  // namespace
 
 context* root_context(const char* operation) noexcept {
   try {
-    if (sections_running() > 0) {
+    if (running_section_count() > 0) {
       report_error(operation, -1, "ctx", "is LPF_ROOT, but this process runs a section",
                    "pass the context that the function of the section received");
       return nullptr;
     }
-    root_of_process& r = root();
+    root_state& r = state_of_process();
     const std::lock_guard guard(r.lock);
     if (r.job == nullptr) {
       auto made = std::make_unique<root_job>();

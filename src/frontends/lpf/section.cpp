@@ -16,21 +16,21 @@ namespace {
 
 std::atomic<int> running = 0;
 
-// The contexts that no section uses, longest ended first. They are never freed. One is reused only
-// if there are enough others, so that ended handles are recognized for a long time.
-struct contexts {
-  static constexpr std::size_t kept = 64;
+// The contexts that no section uses. The first one ended first. They are never freed. A context is
+// reused only if enough others exist, so that ended handles are recognized for a long time.
+struct context_pool {
+  static constexpr std::size_t min_ended = 64;
   std::mutex lock;
   std::deque<context*> ended;
 
-  context* take() {
+  context* acquire() {
     const std::lock_guard guard(lock);
-    if (ended.size() < kept) return new context;
+    if (ended.size() < min_ended) return new context;
     context* const c = ended.front();
     ended.pop_front();
     return c;
   }
-  void give(context* c) noexcept {
+  void release(context* c) noexcept {
     const std::lock_guard guard(lock);
     try {
       ended.push_back(c);
@@ -39,94 +39,94 @@ struct contexts {
   }
 };
 
-contexts& contexts_of_process() {
+context_pool& pool_of_process() {
   // Never destroyed, because exit() may be called within a section.
-  static auto* const all = new contexts;
-  return *all;
+  static auto* const pool = new context_pool;
+  return *pool;
 }
 
-// This process's stay in a section. A section ends for all processes at the same time, also by an
-// exception. A process that leaves reports it to those that sync.
-class stay {
+// The participation of this process in a section. A section ends for all processes at the same
+// time, also by an exception. A process that leaves reports it to those that sync.
+class section_scope {
  public:
-  stay(communicator& world, const share& of, context** innermost)
-      : here_(contexts_of_process().take()), innermost_(innermost) {
+  section_scope(communicator& world, const process_counts& counts, context** innermost)
+      : context_(pool_of_process().acquire()), innermost_(innermost) {
     try {
-      here_->process = bsp::abi::open(detail::impl_of(world), false);
+      context_->process = bsp::abi::open(detail::impl_of(world), false);
     } catch (...) {
-      contexts_of_process().give(here_);
+      pool_of_process().release(context_);
       throw;
     }
-    here_->world = &world;
-    here_->of = of;
-    here_->said = here_->sited = false;
-    here_->served = (here_->served + 1) % alignof(context);
-    handle_ = reinterpret_cast<char*>(here_) + here_->served;
-    here_->handle.store(handle_, std::memory_order_relaxed);
+    context_->world = &world;
+    context_->counts = counts;
+    context_->failure_reported = context_->has_call_site = false;
+    context_->generation = (context_->generation + 1) % alignof(context);
+    handle_ = reinterpret_cast<char*>(context_) + context_->generation;
+    context_->handle.store(handle_, std::memory_order_relaxed);
     ++running;
     if (innermost_ == nullptr) return;
     outer_ = *innermost_;
-    *innermost_ = here_;
+    *innermost_ = context_;
   }
-  stay(const stay&) = delete;
-  ~stay() {
+  section_scope(const section_scope&) = delete;
+  ~section_scope() {
     if (!left_) {
       refuse("section", "spmd", "threw an exception");
-      bsp::abi::leave(*here_->process);
+      bsp::abi::leave(*context_->process);
     }
     --running;
     if (innermost_ != nullptr) *innermost_ = outer_;
-    here_->handle.store(nullptr, std::memory_order_relaxed);
-    bsp::abi::close(here_->process);
-    contexts_of_process().give(here_);
+    context_->handle.store(nullptr, std::memory_order_relaxed);
+    bsp::abi::close(context_->process);
+    pool_of_process().release(context_);
   }
   bool leave() noexcept {
     left_ = true;
-    return bsp::abi::leave(*here_->process);
+    return bsp::abi::leave(*context_->process);
   }
   lpf_t handle() const noexcept { return handle_; }
 
-  // Makes this process fail, with an error that is reported elsewhere. So the others do not wait
-  // for it.
+  // Makes this process fail, so that the others do not wait for it. Another function reports the
+  // error.
   void refuse(const char* operation, const char* argument, const char* problem) noexcept {
-    here_->said = true;
+    context_->failure_reported = true;
     try {
-      bsp::abi::refuse(*here_->process, operation, argument, problem, "see the reported error");
+      bsp::abi::refuse(*context_->process, operation, argument, problem, "see the reported error");
     } catch (...) {
     }
   }
 
  private:
-  context* here_;
+  context* context_;
   context** innermost_;
-  context* outer_ = nullptr;  // the innermost one before
+  context* outer_ = nullptr;  // the previous value of *innermost_
   lpf_t handle_ = nullptr;
   bool left_ = false;
 };
 
 }  // namespace
 
-lpf_err_t run_section(communicator& world, lpf_spmd_t spmd, const lpf_args_t& args, const share& of,
-                      const char* operation, context** innermost) {
-  stay in(world, of, innermost);
+lpf_err_t run_section(communicator& world, lpf_spmd_t spmd, const lpf_args_t& args,
+                      const process_counts& counts, const char* operation, context** innermost) {
+  section_scope scope(world, counts, innermost);
   detail::set_call_site(detail::impl_of(world), {});  // calls from C have no location
-  if (lacks_arguments(args, operation, world.rank())) [[unlikely]]
-    in.refuse(operation, "args", "cannot be used");
+  if (has_null_arguments(args, operation, world.rank())) [[unlikely]]
+    scope.refuse(operation, "args", "cannot be used");
   else
-    spmd(in.handle(), static_cast<lpf_pid_t>(world.rank()), static_cast<lpf_pid_t>(world.size()), args);
-  return in.leave() ? LPF_SUCCESS : LPF_ERR_FATAL;
+    spmd(scope.handle(), static_cast<lpf_pid_t>(world.rank()), static_cast<lpf_pid_t>(world.size()), args);
+  return scope.leave() ? LPF_SUCCESS : LPF_ERR_FATAL;
 }
 
-bool lacks_arguments(const lpf_args_t& args, const char* operation, int process) noexcept {
-  const auto lacks = [&](const char* argument, const char* size_name, const void* what, std::size_t size,
-                         const char* remedy) {
-    if (size == 0 || what != nullptr) return false;
+bool has_null_arguments(const lpf_args_t& args, const char* operation, int process) noexcept {
+  const auto is_null = [&](const char* argument, const char* size_name, const void* pointer, std::size_t size,
+                           const char* remedy) {
+    if (size == 0 || pointer != nullptr) return false;
     report_error(operation, process, argument,
                  std::string("is null, but ") + size_name + " is " + std::to_string(size), remedy);
     return true;
   };
-  if (lacks("args.f_symbols", "args.f_size", reinterpret_cast<const void*>(args.f_symbols), args.f_size,
-            "pass the functions, or 0"))
+  if (is_null("args.f_symbols", "args.f_size", reinterpret_cast<const void*>(args.f_symbols), args.f_size,
+              "pass the functions, or 0"))
     return true;
   const bool input = args.input == nullptr && args.input_size > 0;
   const bool output = args.output == nullptr && args.output_size > 0;
@@ -134,16 +134,16 @@ bool lacks_arguments(const lpf_args_t& args, const char* operation, int process)
   try {
     if (!switch_setting("TUTTI_CHECK", false)) return false;
   } catch (...) {
-    return false;  // the code that reads the settings of the job finds the error again
+    return false;  // the code that reads the settings of the job reports the error
   }
-  return lacks("args.input", "args.input_size", args.input, args.input_size, "pass the input, or 0") ||
-         lacks("args.output", "args.output_size", args.output, args.output_size,
-               "pass a place for the output, or 0");
+  return is_null("args.input", "args.input_size", args.input, args.input_size, "pass the input, or 0") ||
+         is_null("args.output", "args.output_size", args.output, args.output_size,
+                 "pass a place for the output, or 0");
 }
 
-int sections_running() noexcept { return running; }
+int running_section_count() noexcept { return running; }
 
-context* other_context(lpf_t ctx, const char* operation) noexcept {
+context* root_context_or_null(lpf_t ctx, const char* operation) noexcept {
   if (ctx == LPF_ROOT) return root_context(operation);
   report_error(operation, -1, "ctx",
                ctx == LPF_NONE ? "is LPF_NONE" : "is not a context, or its section has ended",
@@ -152,8 +152,8 @@ context* other_context(lpf_t ctx, const char* operation) noexcept {
 }
 
 lpf_err_t code_of_exception(context& c, const char* operation) noexcept {
-  if (!c.said && !bsp::abi::another_reports(*c.process)) report_exception(operation);
-  c.said = true;
+  if (!c.failure_reported && !bsp::abi::reported_by_another(*c.process)) report_exception(operation);
+  c.failure_reported = true;
   return LPF_ERR_FATAL;
 }
 

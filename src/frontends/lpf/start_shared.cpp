@@ -20,10 +20,10 @@ using start_function = int (*)(main_function, int, char**, void (*)(), void (*)(
 
 main_function main_of_program = nullptr;  // written once, before main()
 
-int main_that_waits(int argc, char** argv, char** environment) {
-  if (launched_job::is_wanted()) {
+int main_or_wait(int argc, char** argv, char** environment) {
+  if (launched_job::is_required()) {
     const int code = launched_job::join(argc, argv, [] {});
-    if (code != launched_job::go_on_to_main) return code;
+    if (code != launched_job::continue_to_main) return code;
   }
   return main_of_program(argc, argv, environment);
 }
@@ -44,5 +44,5 @@ extern "C" __attribute__((visibility("default"))) int __libc_start_main(tutti::l
     std::abort();
   }
   tutti::lpf::main_of_program = main;
-  return real(&tutti::lpf::main_that_waits, argc, argv, init, fini, rtld_fini, stack_end);
+  return real(&tutti::lpf::main_or_wait, argc, argv, init, fini, rtld_fini, stack_end);
 }

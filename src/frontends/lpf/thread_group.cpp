@@ -14,7 +14,7 @@
 namespace tutti::lpf {
 namespace {
 
-constexpr const char* here = "lpf_hook";
+constexpr const char* operation_name = "lpf_hook";
 
 }  // namespace
 
@@ -22,15 +22,15 @@ struct thread_group::section {
   lpf_pid_t present = 0;
   bool begun = false;
   lpf_err_t code = LPF_SUCCESS;  // the error of make()
-  std::unique_ptr<rank_startup> beginning;
+  std::unique_ptr<rank_startup> startup;
   std::unique_ptr<thread_job> job;
 
   void make(lpf_pid_t size) noexcept {
     try {
-      beginning = std::make_unique<rank_startup>();
+      startup = std::make_unique<rank_startup>();
       job = std::make_unique<thread_job>(static_cast<int>(size));
     } catch (...) {
-      code = report_exception(here);
+      code = report_exception(operation_name);
     }
     begun = true;
   }
@@ -39,24 +39,25 @@ struct thread_group::section {
     if (!job) return;
     const outcome end = job->result();
     if (end.failed_rank >= 0)
-      std::fprintf(stderr, "tutti: %s: process %d failed: %s\n", here, end.failed_rank,
+      std::fprintf(stderr, "tutti: %s: process %d failed: %s\n", operation_name, end.failed_rank,
                    std::string(without_prefix(end.text)).c_str());
   }
 };
 
-// Returns when all threads have arrived, or null if one never will.
+// Returns the section when all threads have arrived. Returns null if a thread has left the group.
 std::shared_ptr<thread_group::section> thread_group::join(lpf_pid_t pid) {
   std::unique_lock guard(lock_);
-  if (!forming_ && !left_) forming_ = std::make_shared<section>();
-  const std::shared_ptr<section> own = forming_;
-  if (own && ++own->present == size_) {
+  if (!forming_ && !member_left_) forming_ = std::make_shared<section>();
+  const std::shared_ptr<section> joined = forming_;
+  if (joined && ++joined->present == size_) {
     forming_ = nullptr;
-    own->make(size_);
+    joined->make(size_);
     changed_.notify_all();
   }
-  changed_.wait(guard, [&] { return left_ || own->begun; });
-  if (own && own->begun) return own;
-  report_error(here, static_cast<int>(pid), "init", "one of its threads has called lpf_pthread_finalize()",
+  changed_.wait(guard, [&] { return member_left_ || joined->begun; });
+  if (joined && joined->begun) return joined;
+  report_error(operation_name, static_cast<int>(pid), "init",
+               "one of its threads has called lpf_pthread_finalize()",
                "finalize it after all threads have ended their sections");
   return nullptr;
 }
@@ -67,26 +68,27 @@ lpf_err_t thread_group::hook(lpf_pid_t pid, lpf_spmd_t spmd, const lpf_args_t& a
   try {
     within.emplace(innermost, "hook");
   } catch (...) {
-    return code_of_exception(*innermost, here);
+    return code_of_exception(*innermost, operation_name);
   }
   try {
-    const std::shared_ptr<section> own = join(pid);
-    if (!own) return LPF_ERR_FATAL;
-    if (own->code != LPF_SUCCESS) return own->code;
+    const std::shared_ptr<section> joined = join(pid);
+    if (!joined) return LPF_ERR_FATAL;
+    if (joined->code != LPF_SUCCESS) return joined->code;
     lpf_err_t code = LPF_ERR_FATAL;  // for a rank that throws
     const auto program = [&](communicator& world) {
-      code = run_section(world, spmd, args, {size_, 1}, here, &innermost);
+      code = run_section(world, spmd, args, {size_, 1}, operation_name, &innermost);
     };
-    own->job->run_rank(static_cast<int>(pid), [&](endpoint& ep) { own->beginning->run_rank(ep, program); });
-    return own->job->failed() ? LPF_ERR_FATAL : code;
+    joined->job->run_rank(static_cast<int>(pid),
+                          [&](endpoint& ep) { joined->startup->run_rank(ep, program); });
+    return joined->job->failed() ? LPF_ERR_FATAL : code;
   } catch (...) {
-    return report_exception(here);
+    return report_exception(operation_name);
   }
 }
 
 void thread_group::leave() noexcept {
   const std::lock_guard guard(lock_);
-  left_ = true;
+  member_left_ = true;
   forming_ = nullptr;
   changed_.notify_all();
 }

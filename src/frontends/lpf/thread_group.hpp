@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads that the program made and that found one another in lpf_pthread_initialize(). Each of
-// their sections is a job of its own on the threads engine. So a failure ends with its section.
+// Threads that the program made and that formed a group in lpf_pthread_initialize(). Each of their
+// sections is a separate job on the threads engine. So a failure ends with its section.
 #pragma once
 
 #include <condition_variable>
@@ -31,11 +31,11 @@ class thread_group {
   std::shared_ptr<section> join(lpf_pid_t pid);
 
   lpf_pid_t size_;
-  std::vector<context*> innermost_;  // of the sections that each thread is in
+  std::vector<context*> innermost_;  // the innermost running section of each thread
   std::mutex lock_;
   std::condition_variable changed_;
-  std::shared_ptr<section> forming_;  // some threads have not arrived yet
-  bool left_ = false;
+  std::shared_ptr<section> forming_;  // null unless some threads have arrived and others have not
+  bool member_left_ = false;
 };
 
 }  // namespace tutti::lpf

@@ -24,11 +24,12 @@ std::string name_of_call(collective what, bool nonblocking) {
 
 }  // namespace
 
-comparisons::comparisons(process& p) : p_(p), lock_(p.threads) {}
-comparisons::~comparisons() = default;
+call_comparison::call_comparison(process& p) : p_(p), mutex_(p.multithreaded) {}
+call_comparison::~call_comparison() = default;
 
-std::shared_ptr<known_communicator> comparisons::served(MPI_Comm comm) {
-  std::shared_ptr<known_communicator> m = comm == MPI_COMM_NULL ? nullptr : p_.all.of(comm, *p_.ep);
+std::shared_ptr<communicator_info> call_comparison::find_served(MPI_Comm comm) {
+  std::shared_ptr<communicator_info> m =
+      comm == MPI_COMM_NULL ? nullptr : p_.communicators.find_or_add(comm, *p_.ep);
   return m && m->served ? m : nullptr;
 }
 
@@ -36,29 +37,30 @@ std::shared_ptr<known_communicator> comparisons::served(MPI_Comm comm) {
 
 // Every rank sends to all others at once. So the other ranks can continue before this rank enters
 // the library again.
-void comparisons::start(compared_call& o) {
-  const auto mine = p_.turn.take();
-  p_.all.let_go();
-  if (!o.of->compared) o.of->compared = detail::make_group(p_.shared, o.of->ranks, o.of->name.with(1));
-  o.spread();
+void call_comparison::start(compared_call& o) {
+  const auto held = p_.mutex.lock();
+  p_.communicators.destroy_freed();
+  communicator_info& m = *o.communicator;
+  if (!m.comparison_impl) m.comparison_impl = detail::make_group(p_.shared, m.ranks, m.name.with(1));
+  o.fill_messages();
   call c;
   c.what = collective::alltoall;
   c.type = {sizeof(published_call), element_kind::opaque, {}};
   c.count = 1;
-  c.input = o.mine.data();
-  c.output = o.all.data();
+  c.input = o.sent.data();
+  c.output = o.received.data();
   c.algorithm = "scattered:window=1024";
-  c.label = o.mine[0].call;
-  const own_errors errors(p_);
-  o.run = detail::start_call(*o.of->compared, c);
+  c.label = o.sent[0].call;
+  const internal_errors errors(p_);
+  o.run = detail::start_call(*o.communicator->comparison_impl, c);
 }
 
-void comparisons::wait(compared_call& o) {
-  for (patience tries;; tries.pause()) {
-    const auto mine = p_.turn.take();
-    const own_errors errors(p_);
+void call_comparison::wait(compared_call& o) {
+  for (backoff tries;; tries.pause()) {
+    const auto held = p_.mutex.lock();
+    const internal_errors errors(p_);
     const bool over = o.run->test();
-    go_on();
+    progress();
     if (!over) continue;
     o.run.reset();
     return;
@@ -67,16 +69,22 @@ void comparisons::wait(compared_call& o) {
 
 // For each pair of ranks, only the receiver sees that sent and expected bytes differ. It
 // distributes the difference, so that all ranks return an error.
-void comparisons::agree_on_pairs(compared_call& o) {
+void call_comparison::compare_pairs(compared_call& o) {
   struct difference {
     std::int32_t found, from, to;
-    std::uint32_t no_hole;
+    std::uint32_t padding;
     std::uint64_t sends, expects;
   };
   difference mine{};
   for (std::size_t r = 0; r < o.size && mine.found == 0; ++r)
-    if (o.all[r].to_you != not_given && o.expects[r] != not_given && o.all[r].to_you != o.expects[r])
-      mine = {1, static_cast<int>(r), o.of->rank, 0, o.all[r].to_you, o.expects[r]};
+    if (o.received[r].bytes_to_receiver != not_given && o.expected_bytes[r] != not_given &&
+        o.received[r].bytes_to_receiver != o.expected_bytes[r])
+      mine = {1,
+              static_cast<int>(r),
+              o.communicator->rank,
+              0,
+              o.received[r].bytes_to_receiver,
+              o.expected_bytes[r]};
   std::vector<difference> all(o.size);
   if (o.pairwise) {
     call c;
@@ -86,10 +94,10 @@ void comparisons::agree_on_pairs(compared_call& o) {
     c.input = &mine;
     c.output = all.data();
     c.algorithm = "linear";
-    c.label = o.mine[0].call;
+    c.label = o.sent[0].call;
     {
-      const auto held = p_.turn.take();
-      o.run = detail::start_call(*o.of->compared, c);
+      const auto held = p_.mutex.lock();
+      o.run = detail::start_call(*o.communicator->comparison_impl, c);
     }
     wait(o);
   } else {
@@ -97,110 +105,110 @@ void comparisons::agree_on_pairs(compared_call& o) {
   }
   for (const difference& d : all)
     if (d.found != 0)
-      throw mismatch_error(o.mine[0].call, o.of->rank, "",
-                           "on " + o.where() + " rank " + std::to_string(d.from) + " sends " +
+      throw mismatch_error(o.sent[0].call, o.communicator->rank, "",
+                           "on " + o.describe_communicator() + " rank " + std::to_string(d.from) + " sends " +
                                std::to_string(d.sends) + " bytes to rank " + std::to_string(d.to) +
                                ", which expects " + std::to_string(d.expects),
                            "make the counts and datatypes on both sides the same");
 }
 
-std::optional<int> comparisons::compare(std::unique_ptr<compared_call> what, bool nonblocking) {
+std::optional<int> call_comparison::compare(std::unique_ptr<compared_call> what, bool nonblocking) {
   compared_call& o = *what;
   try {
     start(o);
     if (nonblocking) {
-      const auto mine = p_.turn.take();
+      const auto held = p_.mutex.lock();
       all_.push_back(std::move(what));
-      p_.begun->count();
+      p_.pending->publish_count();
       return {};
     }
     wait(o);
-    o.judge();
-    agree_on_pairs(o);
+    o.throw_on_mismatch();
+    compare_pairs(o);
     return {};
   } catch (...) {
-    return failed(o.of->comm);
+    return report_exception(o.communicator->comm);
   }
 }
 
-std::optional<int> comparisons::compare(const arguments& a, bool nonblocking) {
-  std::shared_ptr<known_communicator> m = served(a.comm);
+std::optional<int> call_comparison::compare(const arguments& a, bool nonblocking) {
+  std::shared_ptr<communicator_info> m = find_served(a.comm);
   if (!m) return {};
   auto o = std::make_unique<compared_call>(std::move(m), name_of_call(a.what, nonblocking));
   o->describe(a, p_.types);
   return compare(std::move(o), nonblocking);
 }
 
-std::optional<int> comparisons::compare(MPI_Comm comm, const char* call, bool nonblocking) {
-  std::shared_ptr<known_communicator> m = served(comm);
+std::optional<int> call_comparison::compare(MPI_Comm comm, const char* call, bool nonblocking) {
+  std::shared_ptr<communicator_info> m = find_served(comm);
   if (!m) return {};
   return compare(std::make_unique<compared_call>(std::move(m), call), nonblocking);
 }
 
 // The object gets members and a name of its own, so that its messages match none of the
 // communicator's.
-void comparisons::keep(std::uint64_t number, MPI_Comm comm, const char* what) {
-  const std::shared_ptr<known_communicator> parent = served(comm);
-  const auto name = p_.named.next_of(comm);
+void call_comparison::register_object(std::uint64_t id, MPI_Comm comm, const char* what) {
+  const std::shared_ptr<communicator_info> parent = find_served(comm);
+  const auto name = p_.names.next_name(comm);
   if (!parent || !name) return;
-  auto made = std::make_shared<known_communicator>();
+  auto made = std::make_shared<communicator_info>();
   made->comm = MPI_COMM_WORLD;  // its error handler is called
   made->rank = parent->rank;
   made->size = parent->size;
   made->ranks = parent->ranks;
   made->name = name->with(static_cast<std::uint64_t>(parent->ranks.first_address()));
-  const auto held = lock_.take();
-  objects_[number] = {std::move(made), what};
+  const auto held = mutex_.lock();
+  objects_[id] = {std::move(made), what};
 }
 
-std::optional<int> comparisons::compare_on(std::uint64_t number, const char* call) {
+std::optional<int> call_comparison::compare_object_call(std::uint64_t id, const char* call) {
   object found;
   {
-    const auto held = lock_.take();
-    const auto at = objects_.find(number);
+    const auto held = mutex_.lock();
+    const auto at = objects_.find(id);
     if (at == objects_.end()) return {};
     found = at->second;
   }
-  auto o = std::make_unique<compared_call>(std::move(found.of), call);
+  auto o = std::make_unique<compared_call>(std::move(found.communicator), call);
   o->object = found.what;
   return compare(std::move(o), false);
 }
 
-void comparisons::drop(std::uint64_t number) {
-  std::shared_ptr<known_communicator> last;
+void call_comparison::unregister_object(std::uint64_t id) {
+  std::shared_ptr<communicator_info> last;
   {
-    const auto held = lock_.take();
-    const auto at = objects_.find(number);
+    const auto held = mutex_.lock();
+    const auto at = objects_.find(id);
     if (at == objects_.end()) return;
-    last = std::move(at->second.of);
+    last = std::move(at->second.communicator);
     objects_.erase(at);
   }
-  const auto mine = p_.turn.take();
+  const auto held = p_.mutex.lock();
   last.reset();  // it may own a group of tutti
 }
 
 // Reports the error of a nonblocking call whose function has already returned.
-int comparisons::failed_begun(const compared_call& o) noexcept {
-  const MPI_Comm comm = p_.all.is_alive(*o.of) ? o.of->comm : MPI_COMM_WORLD;
+int call_comparison::report_nonblocking_error(const compared_call& o) noexcept {
+  const MPI_Comm comm = p_.communicators.is_alive(*o.communicator) ? o.communicator->comm : MPI_COMM_WORLD;
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   try {
     throw;
   } catch (const std::exception& e) {
     if (PMPI_Comm_get_errhandler(comm, &handler) == MPI_SUCCESS) {
-      if (!ends_job(handler)) std::fprintf(stderr, "%s\n", e.what());
+      if (!is_fatal(handler)) std::fprintf(stderr, "%s\n", e.what());
       PMPI_Errhandler_free(&handler);
     }
   }
-  return failed(comm);
+  return report_exception(comm);
 }
 
-void comparisons::go_on() {
+void call_comparison::progress() {
   for (std::size_t i = 0; i < all_.size();) {
     compared_call& o = *all_[i];
     std::unique_ptr<compared_call> over;
     try {
       {
-        const own_errors errors(p_);
+        const internal_errors errors(p_);
         if (!o.run->test()) {
           ++i;
           continue;
@@ -208,47 +216,47 @@ void comparisons::go_on() {
       }
       over = std::move(all_[i]);
       all_.erase(all_.begin() + static_cast<std::ptrdiff_t>(i));
-      p_.begun->count();
+      p_.pending->publish_count();
       over->run.reset();
-      over->judge();
+      over->throw_on_mismatch();
       over->pairwise = false;  // the other ranks may not be here
-      agree_on_pairs(*over);
+      compare_pairs(*over);
     } catch (...) {
       if (!over) {
         over = std::move(all_[i]);
         all_.erase(all_.begin() + static_cast<std::ptrdiff_t>(i));
-        p_.begun->count();
+        p_.pending->publish_count();
       }
-      failed_begun(*over);
+      report_nonblocking_error(*over);
     }
   }
 }
 
 // Leaks comparisons that never complete: MPI may still hold receives for them.
-void comparisons::abandon() {
-  const auto mine = p_.turn.take();
+void call_comparison::abandon() {
+  const auto held = p_.mutex.lock();
   for (auto& left : all_) static_cast<void>(left.release());
   all_.clear();
-  p_.begun->count();
+  p_.pending->publish_count();
 }
 
 // When all ranks are here, all their earlier data are in transit. A call whose data do not arrive
 // in a second was never made.
-void comparisons::finish() {
+void call_comparison::finish() {
   if (compare(MPI_COMM_WORLD, "MPI_Finalize")) return abandon();
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-  for (patience tries; !all_.empty() && std::chrono::steady_clock::now() < end; tries.pause())
-    p_.begun->go_on();
+  for (backoff tries; !all_.empty() && std::chrono::steady_clock::now() < end; tries.pause())
+    p_.pending->progress();
   if (all_.empty()) return;
   compared_call& o = *all_.front();
-  const std::string call = o.mine[0].call, where = o.where();
+  const std::string call = o.sent[0].call, where = o.describe_communicator();
   abandon();
   try {
-    throw mismatch_error(call, o.of->rank, "",
+    throw mismatch_error(call, o.communicator->rank, "",
                          "on " + where + " not all ranks have called it before MPI_Finalize",
                          "make the same call with the same arguments on all ranks");
   } catch (...) {
-    failed(MPI_COMM_WORLD);
+    report_exception(MPI_COMM_WORLD);
   }
 }
 

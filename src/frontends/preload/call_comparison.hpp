@@ -25,7 +25,7 @@ struct compared_call;
 /// A number for the handle of a window or file, which is a pointer or an int. The number of a file
 /// is odd.
 template <class Handle>
-std::uint64_t number_of(Handle handle) noexcept {
+std::uint64_t handle_id(Handle handle) noexcept {
   std::uint64_t n = 0;
   if constexpr (std::is_pointer_v<Handle>)
     n = reinterpret_cast<std::uintptr_t>(handle);
@@ -34,12 +34,12 @@ std::uint64_t number_of(Handle handle) noexcept {
   return n << 1 | (std::is_same_v<Handle, MPI_File> ? 1 : 0);
 }
 
-class comparisons {
+class call_comparison {
  public:
-  explicit comparisons(process& p);
-  ~comparisons();
-  comparisons(const comparisons&) = delete;
-  comparisons& operator=(const comparisons&) = delete;
+  explicit call_comparison(process& p);
+  ~call_comparison();
+  call_comparison(const call_comparison&) = delete;
+  call_comparison& operator=(const call_comparison&) = delete;
 
   /// Compares the call that this rank is about to make. Returns nothing if all ranks of the
   /// communicator make the same call, if tutti does not serve the communicator, or if
@@ -49,34 +49,34 @@ class comparisons {
   /// The same for a call without such arguments, as "MPI_Comm_dup".
   std::optional<int> compare(MPI_Comm comm, const char* call, bool nonblocking = false);
   /// Registers a window or file with the ranks of `comm`; `what` is "a window". Its number is
-  /// number_of() its handle.
-  void keep(std::uint64_t number, MPI_Comm comm, const char* what);
+  /// handle_id() its handle.
+  void register_object(std::uint64_t id, MPI_Comm comm, const char* what);
   /// Compares a call of all its ranks that this rank is about to make.
-  std::optional<int> compare_on(std::uint64_t number, const char* call);
-  void drop(std::uint64_t number);
+  std::optional<int> compare_object_call(std::uint64_t id, const char* call);
+  void unregister_object(std::uint64_t id);
   /// Called by MPI_Finalize. Also reports nonblocking calls that other ranks never made.
   void finish();
 
-  /// Examines what has arrived. The caller must hold the turn.
-  void go_on();
+  /// Examines what has arrived. The caller must hold process::mutex.
+  void progress();
   /// The number of nonblocking calls whose comparison is not complete.
-  std::size_t pending_calls() const noexcept { return all_.size(); }
+  std::size_t pending() const noexcept { return all_.size(); }
 
  private:
-  std::shared_ptr<known_communicator> served(MPI_Comm comm);
+  std::shared_ptr<communicator_info> find_served(MPI_Comm comm);
   std::optional<int> compare(std::unique_ptr<compared_call> what, bool nonblocking);
   void start(compared_call& o);
   void wait(compared_call& o);
-  void agree_on_pairs(compared_call& o);
-  int failed_begun(const compared_call& o) noexcept;
+  void compare_pairs(compared_call& o);
+  int report_nonblocking_error(const compared_call& o) noexcept;
   void abandon();
 
   process& p_;
   struct object {
-    std::shared_ptr<known_communicator> of;
+    std::shared_ptr<communicator_info> communicator;
     const char* what;
   };
-  turns lock_;
+  optional_mutex mutex_;
   std::unordered_map<std::uint64_t, object> objects_;
   // Nonblocking calls, in the order in which they were begun.
   std::vector<std::unique_ptr<compared_call>> all_;

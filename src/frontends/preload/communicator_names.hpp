@@ -22,34 +22,35 @@ namespace tutti::preload {
 
 class communicator_names {
  public:
-  /// `several`: several threads. Names MPI_COMM_WORLD and MPI_COMM_SELF.
-  explicit communicator_names(bool several);
+  /// `multithreaded`: several threads of the program may call. Names MPI_COMM_WORLD and
+  /// MPI_COMM_SELF.
+  explicit communicator_names(bool multithreaded);
 
   /// The name of the communicator that the ranks of `parent` are about to create. Call it once for
   /// each such call of the program. Returns nothing if `parent` has no name; its children have none
   /// either.
-  std::optional<group_name> next_of(MPI_Comm parent);
+  std::optional<group_name> next_name(MPI_Comm parent);
   /// The same if only the members of `group` create it. Several threads may do so at once with
   /// other tags.
-  std::optional<group_name> next_of(MPI_Comm parent, MPI_Group group, int tag);
+  std::optional<group_name> next_name(MPI_Comm parent, MPI_Group group, int tag);
   /// A name that neither this process nor another one gives to another communicator. `rank`: in
   /// MPI_COMM_WORLD.
-  group_name unused(int rank);
+  group_name unique(int rank);
 
-  void give(MPI_Comm made, const group_name& name);
+  void set(MPI_Comm comm, const group_name& name);
   /// Call it before the program frees the communicator: MPI may reuse its handle at once.
-  void forget(MPI_Comm gone);
-  std::optional<group_name> of(MPI_Comm comm);
+  void remove(MPI_Comm comm);
+  std::optional<group_name> find(MPI_Comm comm);
 
  private:
-  struct line {
+  struct entry {
     group_name name;
     std::uint64_t made = 0;  // number of communicators made of it by all its ranks
-    std::unordered_map<group_name, std::uint64_t, group_name::hash> made_by_some;
+    std::unordered_map<group_name, std::uint64_t, group_name::hash> made_by_groups;
   };
 
-  turns lock_;  // not held during calls to MPI
-  std::unordered_map<MPI_Comm, line> all_;
+  optional_mutex mutex_;  // not held during calls to MPI
+  std::unordered_map<MPI_Comm, entry> all_;
   std::uint64_t unused_ = 0;
 };
 

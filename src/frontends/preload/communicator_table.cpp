@@ -6,8 +6,8 @@
 namespace tutti::preload {
 namespace {
 
-// Matches no call: no count lies in its interval.
-const verdict none{.least = -0x7fffffff, .span = 0};
+// Matches no call, because no count lies in its interval.
+const cached_decision none{.min_count = -0x7fffffff, .span = 0};
 
 // Computes the ranks of `comm` in MPI_COMM_WORLD. Returns false if it has other processes (of
 // programs that were spawned or connected).
@@ -26,15 +26,15 @@ bool within_world(MPI_Comm comm, std::vector<int>& ranks) {
 
 }  // namespace
 
-known_communicator::known_communicator() { leave_none(); }
+communicator_info::communicator_info() { reset_forwarded(); }
 
-void known_communicator::leave_none() noexcept {
-  for (auto& p : passing) p.store(&none, std::memory_order_release);
+void communicator_info::reset_forwarded() noexcept {
+  for (auto& p : last_forwarded) p.store(&none, std::memory_order_release);
 }
 
-void communicator_table::leave_none() noexcept {
-  const auto held = lock_.take();
-  for (auto& [key, one] : all_) one->leave_none();
+void communicator_table::reset_forwarded() noexcept {
+  const auto held = mutex_.lock();
+  for (auto& [key, one] : all_) one->reset_forwarded();
 }
 
 bool is_within_world(MPI_Comm comm) {
@@ -44,9 +44,10 @@ bool is_within_world(MPI_Comm comm) {
   return within_world(comm, ranks);
 }
 
-communicator_table::communicator_table(error_handlers& handlers, communicator_names& named, bool several)
-    : handlers_(handlers), named_(named), several_(several), lock_(several) {
-  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &freed, &keyval_, this);
+communicator_table::communicator_table(error_handlers& handlers, communicator_names& names,
+                                       bool multithreaded)
+    : handlers_(handlers), names_(names), multithreaded_(multithreaded), mutex_(multithreaded) {
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &delete_attribute, &keyval_, this);
 }
 
 communicator_table::~communicator_table() {
@@ -54,13 +55,14 @@ communicator_table::~communicator_table() {
   if (PMPI_Finalized(&over) == MPI_SUCCESS && !over) PMPI_Comm_free_keyval(&keyval_);
 }
 
-std::shared_ptr<known_communicator> communicator_table::of(MPI_Comm comm, const mpi::mpi_endpoint& world) {
+std::shared_ptr<communicator_info> communicator_table::find_or_add(MPI_Comm comm,
+                                                                   const mpi::mpi_endpoint& world) {
   if (comm == MPI_COMM_NULL) return nullptr;
   {
-    const auto held = lock_.take();
+    const auto held = mutex_.lock();
     const auto at = all_.find(comm);
     if (at != all_.end()) {
-      communicator_table_in_use::place_of(comm).store(at->second.get(), std::memory_order_release);
+      communicator_cache::slot_of(comm).store(at->second.get(), std::memory_order_release);
       return at->second;
     }
   }
@@ -71,90 +73,90 @@ std::shared_ptr<known_communicator> communicator_table::of(MPI_Comm comm, const 
     void* value = nullptr;
     if (PMPI_Comm_get_attr(comm, keyval_, &value, &found) != MPI_SUCCESS) return nullptr;
   }
-  auto made = std::make_shared<known_communicator>();
+  auto made = std::make_shared<communicator_info>();
   made->comm = comm;
   int between_groups = 0;
   PMPI_Comm_test_inter(comm, &between_groups);
   PMPI_Comm_rank(comm, &made->rank);
   PMPI_Comm_size(comm, &made->size);
   std::vector<int> ranks(static_cast<std::size_t>(made->size));
-  const std::optional<group_name> name = named_.of(comm);
+  const std::optional<group_name> name = names_.find(comm);
   if (!between_groups && name && within_world(comm, ranks)) {
     made->served = true;
     // The communicators of one call share a name.
     made->name = name->with(static_cast<std::uint64_t>(ranks[0]));
-    made->layout = world.layout().restricted_to(ranks);
+    made->topology = world.topology().restricted_to(ranks);
     made->ranks = group::of(std::move(ranks), made->rank);
   }
   {
-    const auto held = lock_.take();
+    const auto held = mutex_.lock();
     const auto [at, first] = all_.emplace(comm, made);
     if (!first) return at->second;  // another thread made it
   }
   if (PMPI_Comm_set_attr(comm, keyval_, made.get()) != MPI_SUCCESS) return nullptr;
-  communicator_table_in_use::place_of(comm).store(made.get(), std::memory_order_release);
+  communicator_cache::slot_of(comm).store(made.get(), std::memory_order_release);
   return made;
 }
 
-bool communicator_table::is_alive(const known_communicator& one) {
-  const auto held = lock_.take();
+bool communicator_table::is_alive(const communicator_info& one) {
+  const auto held = mutex_.lock();
   const auto at = all_.find(one.comm);
   return at != all_.end() && at->second.get() == &one;
 }
 
-void communicator_table::forget(known_communicator* one) {
-  known_communicator* mine = one;
-  communicator_table_in_use::place_of(one->comm).compare_exchange_strong(mine, nullptr);
-  std::shared_ptr<known_communicator> last;  // destroyed after the lock is released
-  const auto held = lock_.take();
+void communicator_table::remove(communicator_info* one) {
+  communicator_info* mine = one;
+  communicator_cache::slot_of(one->comm).compare_exchange_strong(mine, nullptr);
+  std::shared_ptr<communicator_info> last;  // destroyed after the lock is released
+  const auto held = mutex_.lock();
   const auto at = all_.find(one->comm);
   if (at == all_.end() || at->second.get() != one) return;
   last = std::move(at->second);
   all_.erase(at);
-  if (last->impl || last->compared)
-    gone_.push_back(last);
-  else if (several_)
+  if (last->impl || last->comparison_impl)
+    freed_.push_back(last);
+  else if (multithreaded_)
     retired_.push_back(last);
 }
 
 // MPI calls it, perhaps while it holds a lock. So objects are destroyed later.
-int communicator_table::freed(MPI_Comm, int, void* value, void* extra) {
-  static_cast<communicator_table*>(extra)->forget(static_cast<known_communicator*>(value));
+int communicator_table::delete_attribute(MPI_Comm, int, void* value, void* extra) {
+  static_cast<communicator_table*>(extra)->remove(static_cast<communicator_info*>(value));
   return MPI_SUCCESS;
 }
 
 // Another thread may have just found the entry in the table and still read its handle. So the entry
 // stays, without its large parts.
-void communicator_table::retire(std::shared_ptr<known_communicator> one) {
-  if (!several_) return;
+void communicator_table::retire(std::shared_ptr<communicator_info> one) {
+  if (!multithreaded_) return;
   if (one.use_count() == 1) {
     one->impl = {};
-    one->compared = {};
+    one->comparison_impl = {};
     one->translated.reset();
   }
-  const auto held = lock_.take();
+  const auto held = mutex_.lock();
   retired_.push_back(std::move(one));
 }
 
-void communicator_table::let_go() {
-  std::vector<std::shared_ptr<known_communicator>> some;
+void communicator_table::destroy_freed() {
+  std::vector<std::shared_ptr<communicator_info>> some;
   {
-    const auto held = lock_.take();
-    some.swap(gone_);
+    const auto held = mutex_.lock();
+    some.swap(freed_);
   }
   for (auto& one : some) retire(std::move(one));
 }
 
-void communicator_table::let_all_go() {
-  std::vector<std::shared_ptr<known_communicator>> rest;
+void communicator_table::destroy_all() {
+  std::vector<std::shared_ptr<communicator_info>> rest;
   {
-    const auto held = lock_.take();
+    const auto held = mutex_.lock();
     for (auto& [key, one] : all_) rest.push_back(one);
   }
-  // freed() removes the entry.
+  // delete_attribute() removes the entry.
   for (const auto& one : rest) PMPI_Comm_delete_attr(one->comm, keyval_);
   rest.clear();
-  let_go();
+  destroy_freed();
   retired_.clear();
 }
 

@@ -25,54 +25,54 @@
 namespace tutti::preload {
 
 /// The decision for calls that differ only in their count, within an interval of counts. Immutable.
-struct verdict {
+struct cached_decision {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   MPI_Op op = MPI_OP_NULL;  ///< of reductions
-  int least = 1;            ///< the smallest count
+  int min_count = 1;        ///< the smallest count
   unsigned span = 0;        ///< the largest count minus the smallest
   bool in_place = false;
-  bool passes = false;  ///< forwarded to MPI
+  bool forwarded = false;  ///< forwarded to MPI
   /// Run by tutti on the program's own buffers, without further tests of the arguments.
   bool direct = false;
-  element type_of_ours{};
-  operation op_of_ours{};
-  std::size_t each = 0;     ///< number of tutti's elements in one item
-  bool either = false;      ///< in place or not: the decision is the same
-  unsigned generation = 0;  ///< of datatypes and operators
+  element tutti_type{};
+  operation tutti_op{};
+  std::size_t elements_per_item = 0;  ///< number of tutti's elements in one item
+  bool any_in_place = false;          ///< the decision is the same in place and not in place
+  unsigned generation = 0;            ///< of datatypes and operators
 };
 
-struct known_communicator {
+struct communicator_info {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0, size = 1;
   bool served = false;  ///< false: all calls are forwarded to MPI
-  /// The last verdict of each collective that forwarded a call to MPI, in place or not.
-  std::array<std::atomic<const verdict*>, collective_names.size()> passing;
+  /// The last decision of each collective that forwarded a call to MPI, in place or not.
+  std::array<std::atomic<const cached_decision*>, collective_names.size()> last_forwarded;
 
-  std::array<std::vector<std::unique_ptr<const verdict>>, collective_names.size()> known;
+  std::array<std::vector<std::unique_ptr<const cached_decision>>, collective_names.size()> decisions;
   group ranks = group::range(0, 1, 1, 0);
-  hierarchy layout;
+  hierarchy topology;
   group_name name;                   ///< the name of `impl`
   detail::communicator_handle impl;  ///< null before the first call that is served
   /// For checked mode, which compares calls (call_comparison.hpp).
-  detail::communicator_handle compared;
+  detail::communicator_handle comparison_impl;
   std::unique_ptr<translated_call> translated;  ///< of blocking calls, one after another
 
-  known_communicator();
-  known_communicator(const known_communicator&) = delete;
-  known_communicator& operator=(const known_communicator&) = delete;
-  void leave_none() noexcept;  ///< resets `passing`
+  communicator_info();
+  communicator_info(const communicator_info&) = delete;
+  communicator_info& operator=(const communicator_info&) = delete;
+  void reset_forwarded() noexcept;  ///< resets `last_forwarded`
 };
 
 /// A table of the last communicators looked up, by their handles. Another communicator may replace
 /// an entry. It is global, as the entry points are, because each of them reads it first.
-struct [[gnu::visibility("hidden")]] communicator_table_in_use {
-  static constexpr std::size_t places = 1024;
-  static std::atomic<known_communicator*>& place_of(MPI_Comm comm) noexcept {
-    return table[number_of(comm) % places];
+struct [[gnu::visibility("hidden")]] communicator_cache {
+  static constexpr std::size_t slots = 1024;
+  static std::atomic<communicator_info*>& slot_of(MPI_Comm comm) noexcept {
+    return table[hash_of(comm) % slots];
   }
   // MPIs use pointers or ints as handles.
   template <class Handle>
-  static std::size_t number_of(Handle comm) noexcept {
+  static std::size_t hash_of(Handle comm) noexcept {
     if constexpr (std::is_pointer_v<Handle>) {
       const auto n = reinterpret_cast<std::uintptr_t>(comm);
       return n >> 7;
@@ -81,25 +81,26 @@ struct [[gnu::visibility("hidden")]] communicator_table_in_use {
       return n + (n >> 29);
     }
   }
-  static inline std::array<std::atomic<known_communicator*>, places> table{};
+  static inline std::array<std::atomic<communicator_info*>, slots> table{};
   /// The number of tutti's nonblocking calls in progress. They progress while MPI blocks, or are
   /// completed before.
-  static inline std::atomic<std::size_t> begun{0};
+  static inline std::atomic<std::size_t> pending{0};
 };
 
-// The unsigned difference wraps around if the count is smaller than v.least.
-[[gnu::always_inline]] inline bool within(const verdict& v, int count) noexcept {
-  return static_cast<unsigned>(count) - static_cast<unsigned>(v.least) <= v.span;
+// The unsigned difference wraps around if the count is smaller than v.min_count.
+[[gnu::always_inline]] inline bool contains(const cached_decision& v, int count) noexcept {
+  return static_cast<unsigned>(count) - static_cast<unsigned>(v.min_count) <= v.span;
 }
 
-/// The verdict of the last call of the collective that was forwarded to MPI, if no nonblocking call
-/// of tutti is in progress. Null: there is none on this communicator.
-[[gnu::always_inline]] inline const verdict* last_passed(collective what, MPI_Comm comm) noexcept {
-  const known_communicator* m = communicator_table_in_use::place_of(comm).load(std::memory_order_acquire);
-  if (m == nullptr || m->comm != comm ||
-      communicator_table_in_use::begun.load(std::memory_order_relaxed) != 0)
+/// The decision of the last call of the collective that was forwarded to MPI, if no nonblocking
+/// call of tutti is in progress. Null: there is none on this communicator.
+[[gnu::always_inline]] inline const cached_decision* last_forwarded_decision(collective what,
+                                                                             MPI_Comm comm) noexcept {
+  const communicator_info* m = communicator_cache::slot_of(comm).load(std::memory_order_acquire);
+  if (m == nullptr || m->comm != comm || communicator_cache::pending.load(std::memory_order_relaxed) != 0)
     return nullptr;
-  const verdict* v = m->passing[static_cast<std::size_t>(what)].load(std::memory_order_acquire);
+  const cached_decision* v =
+      m->last_forwarded[static_cast<std::size_t>(what)].load(std::memory_order_acquire);
   // There is always one, at least the one that matches nothing.
   if (v == nullptr) __builtin_unreachable();
   return v;
@@ -108,32 +109,33 @@ struct [[gnu::visibility("hidden")]] communicator_table_in_use {
 /// Whether the call is known at once to be forwarded to MPI; this is the path of nearly all calls.
 /// The first form is for a barrier and for calls with counts for each rank, where nothing else
 /// matters.
-[[gnu::always_inline]] inline bool passes(collective what, MPI_Comm comm) noexcept {
-  const verdict* v = last_passed(what, comm);
-  return v != nullptr && v->passes;
+[[gnu::always_inline]] inline bool is_forwarded(collective what, MPI_Comm comm) noexcept {
+  const cached_decision* v = last_forwarded_decision(what, comm);
+  return v != nullptr && v->forwarded;
 }
-[[gnu::always_inline]] inline bool passes(collective what, MPI_Comm comm, int count,
-                                          MPI_Datatype type) noexcept {
-  const verdict* v = last_passed(what, comm);
-  return v != nullptr && type == v->type && within(*v, count);
+[[gnu::always_inline]] inline bool is_forwarded(collective what, MPI_Comm comm, int count,
+                                                MPI_Datatype type) noexcept {
+  const cached_decision* v = last_forwarded_decision(what, comm);
+  return v != nullptr && type == v->type && contains(*v, count);
 }
-[[gnu::always_inline]] inline bool passes(collective what, MPI_Comm comm, int count, MPI_Datatype type,
-                                          MPI_Op op) noexcept {
-  const verdict* v = last_passed(what, comm);
-  return v != nullptr && type == v->type && op == v->op && within(*v, count);
+[[gnu::always_inline]] inline bool is_forwarded(collective what, MPI_Comm comm, int count, MPI_Datatype type,
+                                                MPI_Op op) noexcept {
+  const cached_decision* v = last_forwarded_decision(what, comm);
+  return v != nullptr && type == v->type && op == v->op && contains(*v, count);
 }
 
 /// The same for a gather or scatter. The root and the other ranks give the length of a block by
 /// different arguments.
-[[gnu::always_inline]] inline bool passes_rooted(collective what, MPI_Comm comm, int root, int root_count,
-                                                 MPI_Datatype root_type, int count,
-                                                 MPI_Datatype type) noexcept {
-  const known_communicator* m = communicator_table_in_use::place_of(comm).load(std::memory_order_acquire);
-  if (m == nullptr || m->comm != comm ||
-      communicator_table_in_use::begun.load(std::memory_order_relaxed) != 0)
+[[gnu::always_inline]] inline bool is_rooted_call_forwarded(collective what, MPI_Comm comm, int root,
+                                                            int root_count, MPI_Datatype root_type, int count,
+                                                            MPI_Datatype type) noexcept {
+  const communicator_info* m = communicator_cache::slot_of(comm).load(std::memory_order_acquire);
+  if (m == nullptr || m->comm != comm || communicator_cache::pending.load(std::memory_order_relaxed) != 0)
     return false;
-  const verdict& v = *m->passing[static_cast<std::size_t>(what)].load(std::memory_order_acquire);
-  return m->rank == root ? root_type == v.type && within(v, root_count) : type == v.type && within(v, count);
+  const cached_decision& v =
+      *m->last_forwarded[static_cast<std::size_t>(what)].load(std::memory_order_acquire);
+  return m->rank == root ? root_type == v.type && contains(v, root_count)
+                         : type == v.type && contains(v, count);
 }
 
 /// Whether all its processes are in MPI_COMM_WORLD. All of them get the same result.
@@ -143,37 +145,37 @@ bool is_within_world(MPI_Comm comm);
 /// and none of its calls is in progress.
 class communicator_table {
  public:
-  communicator_table(error_handlers& handlers, communicator_names& named, bool several);
+  communicator_table(error_handlers& handlers, communicator_names& names, bool multithreaded);
   ~communicator_table();
   communicator_table(const communicator_table&) = delete;
   communicator_table& operator=(const communicator_table&) = delete;
 
   /// Makes all entries forget the calls that they forwarded to MPI, because a handle may have a new
   /// meaning.
-  void leave_none() noexcept;
+  void reset_forwarded() noexcept;
   /// Makes the entry if necessary. Returns null if `comm` is no communicator. `world`: the endpoint
   /// over all ranks.
-  std::shared_ptr<known_communicator> of(MPI_Comm comm, const mpi::mpi_endpoint& world);
+  std::shared_ptr<communicator_info> find_or_add(MPI_Comm comm, const mpi::mpi_endpoint& world);
   /// Whether the communicator of the entry has not been freed.
-  bool is_alive(const known_communicator& one);
-  /// Destroys the entries of freed communicators. The caller must hold the turn, because groups of
-  /// tutti may be destroyed.
-  void let_go();
+  bool is_alive(const communicator_info& one);
+  /// Destroys the entries of freed communicators. The caller must hold process::mutex, because
+  /// groups of tutti may be destroyed.
+  void destroy_freed();
   /// Destroys all entries at the end.
-  void let_all_go();
+  void destroy_all();
 
  private:
-  void retire(std::shared_ptr<known_communicator> one);
-  static int freed(MPI_Comm comm, int keyval, void* value, void* extra);
-  void forget(known_communicator* one);
+  void retire(std::shared_ptr<communicator_info> one);
+  static int delete_attribute(MPI_Comm comm, int keyval, void* value, void* extra);
+  void remove(communicator_info* one);
 
   error_handlers& handlers_;
-  communicator_names& named_;
-  const bool several_;
-  turns lock_;  // not held during calls to MPI
-  std::unordered_map<MPI_Comm, std::shared_ptr<known_communicator>> all_;
-  std::vector<std::shared_ptr<known_communicator>> gone_;
-  std::vector<std::shared_ptr<known_communicator>> retired_;  // other threads may still read these
+  communicator_names& names_;
+  const bool multithreaded_;
+  optional_mutex mutex_;  // not held during calls to MPI
+  std::unordered_map<MPI_Comm, std::shared_ptr<communicator_info>> all_;
+  std::vector<std::shared_ptr<communicator_info>> freed_;
+  std::vector<std::shared_ptr<communicator_info>> retired_;  // other threads may still read these
   int keyval_ = MPI_KEYVAL_INVALID;
 };
 

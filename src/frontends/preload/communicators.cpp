@@ -10,32 +10,32 @@ namespace {
 using namespace tutti;
 using namespace tutti::preload;
 
-void give_name(process* p, int code, const MPI_Comm* made, const std::optional<group_name>& name) {
+void set_name(process* p, int code, const MPI_Comm* made, const std::optional<group_name>& name) {
   if (p == nullptr || code != MPI_SUCCESS || made == nullptr || *made == MPI_COMM_NULL) return;
   if (name)
-    p->named.give(*made, *name);
+    p->names.set(*made, *name);
   else
-    p->named.forget(*made);
+    p->names.remove(*made);
 }
 
 // For communicators that all ranks of `parent` create together. `create` calls MPI's function with
 // its arguments.
 template <class Create>
-int created_by_all(MPI_Comm parent, MPI_Comm* made, Create create) {
-  process* const p = running.load(std::memory_order_acquire);
-  const auto name = p != nullptr ? p->named.next_of(parent) : std::nullopt;
-  const int code = left_to_mpi(parent, create);
-  give_name(p, code, made, name);
+int create_collectively(MPI_Comm parent, MPI_Comm* made, Create create) {
+  process* const p = current_process.load(std::memory_order_acquire);
+  const auto name = p != nullptr ? p->names.next_name(parent) : std::nullopt;
+  const int code = forward_to_mpi(parent, create);
+  set_name(p, code, made, name);
   return code;
 }
 
 // The same for a nonblocking call.
 template <class Create>
-int begun_by_all(MPI_Comm parent, MPI_Comm* made, Create create) {
-  process* const p = running.load(std::memory_order_acquire);
-  const auto name = p != nullptr ? p->named.next_of(parent) : std::nullopt;
+int create_nonblocking(MPI_Comm parent, MPI_Comm* made, Create create) {
+  process* const p = current_process.load(std::memory_order_acquire);
+  const auto name = p != nullptr ? p->names.next_name(parent) : std::nullopt;
   const int code = create();
-  give_name(p, code, made, name);
+  set_name(p, code, made, name);
   return code;
 }
 
@@ -44,53 +44,54 @@ int begun_by_all(MPI_Comm parent, MPI_Comm* made, Create create) {
 extern "C" {
 
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
-  if (const auto code = enter(comm, "MPI_Comm_dup")) return *code;
-  return created_by_all(comm, newcomm, [=] { return real<MPI_Comm_dup>(comm, newcomm); });
+  if (const auto code = check_call(comm, "MPI_Comm_dup")) return *code;
+  return create_collectively(comm, newcomm, [=] { return real<MPI_Comm_dup>(comm, newcomm); });
 }
 
 int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
-  if (const auto code = enter(comm, "MPI_Comm_dup_with_info")) return *code;
-  return created_by_all(comm, newcomm, [=] { return real<MPI_Comm_dup_with_info>(comm, info, newcomm); });
+  if (const auto code = check_call(comm, "MPI_Comm_dup_with_info")) return *code;
+  return create_collectively(comm, newcomm,
+                             [=] { return real<MPI_Comm_dup_with_info>(comm, info, newcomm); });
 }
 
 // The handle is known at once. The program uses it when the request is complete.
 int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
-  if (const auto code = enter_nonblocking(comm, "MPI_Comm_idup")) return *code;
-  return begun_by_all(comm, newcomm, [=] { return real<MPI_Comm_idup>(comm, newcomm, request); });
+  if (const auto code = check_nonblocking_call(comm, "MPI_Comm_idup")) return *code;
+  return create_nonblocking(comm, newcomm, [=] { return real<MPI_Comm_idup>(comm, newcomm, request); });
 }
 
 // A function of MPI 4. The declaration serves older MPIs, whose programs do not call it.
 int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request);
 int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
   if (real<MPI_Comm_idup_with_info> == nullptr) return MPI_ERR_OTHER;
-  if (const auto code = enter_nonblocking(comm, "MPI_Comm_idup_with_info")) return *code;
-  return begun_by_all(comm, newcomm,
-                      [=] { return real<MPI_Comm_idup_with_info>(comm, info, newcomm, request); });
+  if (const auto code = check_nonblocking_call(comm, "MPI_Comm_idup_with_info")) return *code;
+  return create_nonblocking(comm, newcomm,
+                            [=] { return real<MPI_Comm_idup_with_info>(comm, info, newcomm, request); });
 }
 
 int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
-  if (const auto code = enter(comm, "MPI_Comm_split")) return *code;
-  return created_by_all(comm, newcomm, [=] { return real<MPI_Comm_split>(comm, color, key, newcomm); });
+  if (const auto code = check_call(comm, "MPI_Comm_split")) return *code;
+  return create_collectively(comm, newcomm, [=] { return real<MPI_Comm_split>(comm, color, key, newcomm); });
 }
 
 int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
-  if (const auto code = enter(comm, "MPI_Comm_split_type")) return *code;
-  return created_by_all(comm, newcomm,
-                        [=] { return real<MPI_Comm_split_type>(comm, split_type, key, info, newcomm); });
+  if (const auto code = check_call(comm, "MPI_Comm_split_type")) return *code;
+  return create_collectively(comm, newcomm,
+                             [=] { return real<MPI_Comm_split_type>(comm, split_type, key, info, newcomm); });
 }
 
 int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
-  if (const auto code = enter(comm, "MPI_Comm_create")) return *code;
-  return created_by_all(comm, newcomm, [=] { return real<MPI_Comm_create>(comm, group, newcomm); });
+  if (const auto code = check_call(comm, "MPI_Comm_create")) return *code;
+  return create_collectively(comm, newcomm, [=] { return real<MPI_Comm_create>(comm, group, newcomm); });
 }
 
 int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
-  process* const p = running.load(std::memory_order_acquire);
-  const auto name = p != nullptr ? p->named.next_of(comm, group, tag) : std::nullopt;
+  process* const p = current_process.load(std::memory_order_acquire);
+  const auto name = p != nullptr ? p->names.next_name(comm, group, tag) : std::nullopt;
   // Not all ranks of `comm` call it.
   const int code =
-      left_to_mpi(MPI_COMM_NULL, [=] { return real<MPI_Comm_create_group>(comm, group, tag, newcomm); });
-  give_name(p, code, newcomm, name);
+      forward_to_mpi(MPI_COMM_NULL, [=] { return real<MPI_Comm_create_group>(comm, group, tag, newcomm); });
+  set_name(p, code, newcomm, name);
   return code;
 }
 
@@ -100,8 +101,8 @@ int MPI_Comm_create_from_group(MPI_Group group, const char* tag, MPI_Info info, 
 int MPI_Comm_create_from_group(MPI_Group group, const char* tag, MPI_Info info, MPI_Errhandler handler,
                                MPI_Comm* newcomm) {
   if (real<MPI_Comm_create_from_group> == nullptr) return MPI_ERR_OTHER;
-  return left_to_mpi(MPI_COMM_NULL,
-                     [=] { return real<MPI_Comm_create_from_group>(group, tag, info, handler, newcomm); });
+  return forward_to_mpi(MPI_COMM_NULL,
+                        [=] { return real<MPI_Comm_create_from_group>(group, tag, info, handler, newcomm); });
 }
 
 int MPI_Intercomm_create_from_groups(MPI_Group local, int local_leader, MPI_Group remote, int remote_leader,
@@ -111,7 +112,7 @@ int MPI_Intercomm_create_from_groups(MPI_Group local, int local_leader, MPI_Grou
                                      const char* tag, MPI_Info info, MPI_Errhandler handler,
                                      MPI_Comm* newintercomm) {
   if (real<MPI_Intercomm_create_from_groups> == nullptr) return MPI_ERR_OTHER;
-  return left_to_mpi(MPI_COMM_NULL, [=] {
+  return forward_to_mpi(MPI_COMM_NULL, [=] {
     return real<MPI_Intercomm_create_from_groups>(local, local_leader, remote, remote_leader, tag, info,
                                                   handler, newintercomm);
   });
@@ -119,21 +120,21 @@ int MPI_Intercomm_create_from_groups(MPI_Group local, int local_leader, MPI_Grou
 
 int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
                     MPI_Comm* comm_cart) {
-  if (const auto code = enter(comm_old, "MPI_Cart_create")) return *code;
-  return created_by_all(comm_old, comm_cart, [=] {
+  if (const auto code = check_call(comm_old, "MPI_Cart_create")) return *code;
+  return create_collectively(comm_old, comm_cart, [=] {
     return real<MPI_Cart_create>(comm_old, ndims, dims, periods, reorder, comm_cart);
   });
 }
 
 int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm) {
-  if (const auto code = enter(comm, "MPI_Cart_sub")) return *code;
-  return created_by_all(comm, newcomm, [=] { return real<MPI_Cart_sub>(comm, remain_dims, newcomm); });
+  if (const auto code = check_call(comm, "MPI_Cart_sub")) return *code;
+  return create_collectively(comm, newcomm, [=] { return real<MPI_Cart_sub>(comm, remain_dims, newcomm); });
 }
 
 int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
                      MPI_Comm* comm_graph) {
-  if (const auto code = enter(comm_old, "MPI_Graph_create")) return *code;
-  return created_by_all(comm_old, comm_graph, [=] {
+  if (const auto code = check_call(comm_old, "MPI_Graph_create")) return *code;
+  return create_collectively(comm_old, comm_graph, [=] {
     return real<MPI_Graph_create>(comm_old, nnodes, indx, edges, reorder, comm_graph);
   });
 }
@@ -141,8 +142,8 @@ int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int 
 int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
                           const int destinations[], const int weights[], MPI_Info info, int reorder,
                           MPI_Comm* comm_dist_graph) {
-  if (const auto code = enter(comm_old, "MPI_Dist_graph_create")) return *code;
-  return created_by_all(comm_old, comm_dist_graph, [=] {
+  if (const auto code = check_call(comm_old, "MPI_Dist_graph_create")) return *code;
+  return create_collectively(comm_old, comm_dist_graph, [=] {
     return real<MPI_Dist_graph_create>(comm_old, n, sources, degrees, destinations, weights, info, reorder,
                                        comm_dist_graph);
   });
@@ -152,8 +153,8 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
                                    const int sourceweights[], int outdegree, const int destinations[],
                                    const int destweights[], MPI_Info info, int reorder,
                                    MPI_Comm* comm_dist_graph) {
-  if (const auto code = enter(comm_old, "MPI_Dist_graph_create_adjacent")) return *code;
-  return created_by_all(comm_old, comm_dist_graph, [=] {
+  if (const auto code = check_call(comm_old, "MPI_Dist_graph_create_adjacent")) return *code;
+  return create_collectively(comm_old, comm_dist_graph, [=] {
     return real<MPI_Dist_graph_create_adjacent>(comm_old, indegree, sources, sourceweights, outdegree,
                                                 destinations, destweights, info, reorder, comm_dist_graph);
   });
@@ -161,11 +162,11 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
 
 int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader,
                          int tag, MPI_Comm* newintercomm) {
-  if (const auto code = enter(local_comm, "MPI_Intercomm_create")) return *code;
-  const int code = left_to_mpi(local_comm, [=] {
+  if (const auto code = check_call(local_comm, "MPI_Intercomm_create")) return *code;
+  const int code = forward_to_mpi(local_comm, [=] {
     return real<MPI_Intercomm_create>(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
   });
-  give_name(running.load(std::memory_order_acquire), code, newintercomm, {});
+  set_name(current_process.load(std::memory_order_acquire), code, newintercomm, {});
   return code;
 }
 
@@ -173,26 +174,26 @@ int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_co
 // communicator before this call returns. If it has processes of other jobs, all its processes
 // detect that.
 int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
-  if (const auto code = enter(intercomm, "MPI_Intercomm_merge")) return *code;
+  if (const auto code = check_call(intercomm, "MPI_Intercomm_merge")) return *code;
   const int code =
-      left_to_mpi(intercomm, [=] { return real<MPI_Intercomm_merge>(intercomm, high, newintracomm); });
-  process* const p = running.load(std::memory_order_acquire);
+      forward_to_mpi(intercomm, [=] { return real<MPI_Intercomm_merge>(intercomm, high, newintracomm); });
+  process* const p = current_process.load(std::memory_order_acquire);
   std::optional<group_name> name;
   if (p != nullptr && code == MPI_SUCCESS && newintracomm != nullptr && is_within_world(*newintracomm)) {
-    group_name agreed = p->named.unused(p->ep->rank());
-    const int told = left_to_mpi(
+    group_name agreed = p->names.unique(p->ep->rank());
+    const int bcast_code = forward_to_mpi(
         *newintracomm, [&] { return real<MPI_Bcast>(&agreed, sizeof agreed, MPI_BYTE, 0, *newintracomm); });
-    if (told == MPI_SUCCESS) name = agreed;
+    if (bcast_code == MPI_SUCCESS) name = agreed;
   }
-  give_name(p, code, newintracomm, name);
+  set_name(p, code, newintracomm, name);
   return code;
 }
 
 int MPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
                    MPI_Comm* intercomm, int array_of_errcodes[]) {
-  if (const auto code = enter(comm, "MPI_Comm_spawn")) return *code;
-  settle_before(comm);
-  return left_to_mpi(comm, [=] {
+  if (const auto code = check_call(comm, "MPI_Comm_spawn")) return *code;
+  drain_pending(comm);
+  return forward_to_mpi(comm, [=] {
     return real<MPI_Comm_spawn>(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
   });
 }
@@ -200,42 +201,42 @@ int MPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info inf
 int MPI_Comm_spawn_multiple(int count, char* commands[], char** argvs[], const int maxprocs[],
                             const MPI_Info infos[], int root, MPI_Comm comm, MPI_Comm* intercomm,
                             int array_of_errcodes[]) {
-  if (const auto code = enter(comm, "MPI_Comm_spawn_multiple")) return *code;
-  settle_before(comm);
-  return left_to_mpi(comm, [=] {
+  if (const auto code = check_call(comm, "MPI_Comm_spawn_multiple")) return *code;
+  drain_pending(comm);
+  return forward_to_mpi(comm, [=] {
     return real<MPI_Comm_spawn_multiple>(count, commands, argvs, maxprocs, infos, root, comm, intercomm,
                                          array_of_errcodes);
   });
 }
 
 int MPI_Comm_accept(const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
-  if (const auto code = enter(comm, "MPI_Comm_accept")) return *code;
-  settle_before(comm);
-  return left_to_mpi(comm, [=] { return real<MPI_Comm_accept>(port_name, info, root, comm, newcomm); });
+  if (const auto code = check_call(comm, "MPI_Comm_accept")) return *code;
+  drain_pending(comm);
+  return forward_to_mpi(comm, [=] { return real<MPI_Comm_accept>(port_name, info, root, comm, newcomm); });
 }
 
 int MPI_Comm_connect(const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
-  if (const auto code = enter(comm, "MPI_Comm_connect")) return *code;
-  settle_before(comm);
-  return left_to_mpi(comm, [=] { return real<MPI_Comm_connect>(port_name, info, root, comm, newcomm); });
+  if (const auto code = check_call(comm, "MPI_Comm_connect")) return *code;
+  drain_pending(comm);
+  return forward_to_mpi(comm, [=] { return real<MPI_Comm_connect>(port_name, info, root, comm, newcomm); });
 }
 
 int MPI_Comm_join(int fd, MPI_Comm* intercomm) {
-  settle_before(MPI_COMM_NULL);
-  return left_to_mpi(MPI_COMM_NULL, [=] { return real<MPI_Comm_join>(fd, intercomm); });
+  drain_pending(MPI_COMM_NULL);
+  return forward_to_mpi(MPI_COMM_NULL, [=] { return real<MPI_Comm_join>(fd, intercomm); });
 }
 
 int MPI_Comm_disconnect(MPI_Comm* comm) {
   const MPI_Comm which = comm != nullptr ? *comm : MPI_COMM_NULL;
-  if (const auto code = enter(which, "MPI_Comm_disconnect")) return *code;
-  process* const p = running.load(std::memory_order_acquire);
-  if (p != nullptr && comm != nullptr) p->named.forget(which);
-  return left_to_mpi(which, [=] { return real<MPI_Comm_disconnect>(comm); });
+  if (const auto code = check_call(which, "MPI_Comm_disconnect")) return *code;
+  process* const p = current_process.load(std::memory_order_acquire);
+  if (p != nullptr && comm != nullptr) p->names.remove(which);
+  return forward_to_mpi(which, [=] { return real<MPI_Comm_disconnect>(comm); });
 }
 
 int MPI_Comm_free(MPI_Comm* comm) {
-  process* const p = running.load(std::memory_order_acquire);
-  if (p != nullptr && comm != nullptr) p->named.forget(*comm);
+  process* const p = current_process.load(std::memory_order_acquire);
+  if (p != nullptr && comm != nullptr) p->names.remove(*comm);
   return real<MPI_Comm_free>(comm);
 }
 }

@@ -26,36 +26,36 @@ struct published_call {
   char op[24];
   std::int32_t root;  // -1: none
   std::uint32_t in_place, kind;
-  std::uint64_t gives, takes;  // bytes of a block
-  std::uint64_t counts;        // a hash of the counts that are the same on all ranks
-  std::uint64_t to_you;        // bytes sent to the receiving rank
+  std::uint64_t send_bytes, recv_bytes;  // bytes of a block
+  std::uint64_t counts;                  // a hash of the counts that are the same on all ranks
+  std::uint64_t bytes_to_receiver;       // bytes sent to the receiving rank
 
   std::string text() const;
 };
 
 struct compared_call {
-  compared_call(std::shared_ptr<known_communicator> m, std::string_view name);
+  compared_call(std::shared_ptr<communicator_info> m, std::string_view name);
 
   /// Reads no argument that is insignificant on this rank, because it may be invalid.
   void describe(const arguments& a, datatypes& types);
   /// Copies the data for all ranks. They differ only in the bytes that each is sent.
-  void spread();
+  void fill_messages();
   /// Throws mismatch_error if the ranks make different calls.
-  void judge() const;
+  void throw_on_mismatch() const;
   /// The communicator in a report, as "MPI_COMM_WORLD".
-  std::string where() const;
+  std::string describe_communicator() const;
 
-  std::shared_ptr<known_communicator> of;
+  std::shared_ptr<communicator_info> communicator;
   std::size_t size;
-  std::vector<published_call> mine, all;
-  std::vector<std::uint64_t> to, expects;  // bytes sent to and expected from each rank
+  std::vector<published_call> sent, received;
+  std::vector<std::uint64_t> sent_bytes, expected_bytes;  // bytes sent to and expected from each rank
   bool pairwise = false;
   const char* object = nullptr;  // "a window"; null: a communicator
   detail::pending_call run;
 
  private:
   void describe_vectors(const arguments& a, datatypes& types);
-  int other() const noexcept;
+  int first_mismatch() const noexcept;
 };
 
 }  // namespace tutti::preload

@@ -8,15 +8,15 @@
 namespace tutti::preload {
 namespace {
 
-struct kind_of_named {
+struct predefined_kind {
   MPI_Datatype type;
   element_kind kind;
 };
 
 // The datatypes to which tutti's own loops can apply operators. Fortran's types are listed if MPI
 // has no C name for the same type.
-std::vector<kind_of_named> arithmetic_kinds() {
-  constexpr auto whole = [](std::size_t bytes, bool is_signed) {
+std::vector<predefined_kind> arithmetic_kinds() {
+  constexpr auto integer_kind = [](std::size_t bytes, bool is_signed) {
     switch (bytes) {
       case 1:
         return is_signed ? element_kind::i8 : element_kind::u8;
@@ -28,8 +28,8 @@ std::vector<kind_of_named> arithmetic_kinds() {
         return is_signed ? element_kind::i64 : element_kind::u64;
     }
   };
-  constexpr auto i = [=](std::size_t bytes) { return whole(bytes, true); };
-  constexpr auto u = [=](std::size_t bytes) { return whole(bytes, false); };
+  constexpr auto i = [=](std::size_t bytes) { return integer_kind(bytes, true); };
+  constexpr auto u = [=](std::size_t bytes) { return integer_kind(bytes, false); };
   return {{MPI_SIGNED_CHAR, i(1)},
           {MPI_SHORT, i(sizeof(short))},
           {MPI_INT, i(sizeof(int))},
@@ -71,16 +71,16 @@ std::size_t size_of(element_kind kind) {
   return sizes[static_cast<std::size_t>(kind)];
 }
 
-struct measures {
+struct type_extents {
   std::size_t size = 0, true_extent = 0;
   MPI_Aint lower = 0, extent = 0, true_lower = 0;
 
-  explicit measures(MPI_Datatype type) {
+  explicit type_extents(MPI_Datatype type) {
     MPI_Count bytes = 0;
     MPI_Aint reach = 0;
-    mpi::ask(MPI_Type_size_x(type, &bytes), "MPI_Type_size_x");
-    mpi::ask(MPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");
-    mpi::ask(MPI_Type_get_true_extent(type, &true_lower, &reach), "MPI_Type_get_true_extent");
+    mpi::check_type_query(MPI_Type_size_x(type, &bytes), "MPI_Type_size_x");
+    mpi::check_type_query(MPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");
+    mpi::check_type_query(MPI_Type_get_true_extent(type, &true_lower, &reach), "MPI_Type_get_true_extent");
     size = bytes < 0 ? 0 : static_cast<std::size_t>(bytes);
     true_extent = reach < 0 ? 0 : static_cast<std::size_t>(reach);
   }
@@ -91,9 +91,9 @@ struct measures {
 
 // Tests whether blocks of parts are in order and without gaps. Block i has `lengths[i]` parts at
 // `places[i]`.
-class row {
+class block_sequence {
  public:
-  bool next(MPI_Aint place, int length, std::size_t size) {
+  bool append(MPI_Aint place, int length, std::size_t size) {
     if (length == 0 || size == 0) return true;
     const bool fits = place == end_;
     end_ = place + static_cast<MPI_Aint>(static_cast<std::size_t>(length) * size);
@@ -110,11 +110,11 @@ bool ordered(MPI_Datatype type) {
   const mpi::type_contents c(type);
   if (c.combiner == MPI_COMBINER_NAMED || mpi::type_contents::predefined(c.combiner)) return true;
   if (!std::all_of(c.types.begin(), c.types.end(),
-                   [](MPI_Datatype part) { return measures(part).compact() && ordered(part); }))
+                   [](MPI_Datatype part) { return type_extents(part).compact() && ordered(part); }))
     return false;
   const auto n = c.ints.empty() ? 0 : static_cast<std::size_t>(c.ints[0]);
-  const auto part = [&](std::size_t i) { return measures(c.types[i]).size; };
-  row all;
+  const auto part = [&](std::size_t i) { return type_extents(c.types[i]).size; };
+  block_sequence blocks;
   switch (c.combiner) {
     case MPI_COMBINER_DUP:
     case MPI_COMBINER_RESIZED:
@@ -126,133 +126,136 @@ bool ordered(MPI_Datatype type) {
       return n <= 1 || c.addresses[0] == static_cast<MPI_Aint>(part(0)) * c.ints[1];
     case MPI_COMBINER_INDEXED:
       for (std::size_t i = 0; i < n; ++i)
-        if (!all.next(c.ints[1 + n + i] * static_cast<MPI_Aint>(part(0)), c.ints[1 + i], part(0)))
+        if (!blocks.append(c.ints[1 + n + i] * static_cast<MPI_Aint>(part(0)), c.ints[1 + i], part(0)))
           return false;
       return true;
     case MPI_COMBINER_HINDEXED:
       for (std::size_t i = 0; i < n; ++i)
-        if (!all.next(c.addresses[i], c.ints[1 + i], part(0))) return false;
+        if (!blocks.append(c.addresses[i], c.ints[1 + i], part(0))) return false;
       return true;
     case MPI_COMBINER_STRUCT:
       for (std::size_t i = 0; i < n; ++i)
-        if (!all.next(c.addresses[i], c.ints[1 + i], part(i))) return false;
+        if (!blocks.append(c.addresses[i], c.ints[1 + i], part(i))) return false;
       return true;
     default:
       return false;
   }
 }
 
-// Splits the items into pieces that MPI's int counts can hold.
+// Splits the items into chunks that MPI's int counts can hold.
 template <class Step>
-void in_pieces(std::size_t items, const datatype& type, Step step) {
-  constexpr std::size_t most = std::size_t{1} << 30;
-  const std::size_t piece =
-      std::max<std::size_t>(1, std::min(most, most / std::max<std::size_t>(1, type.size)));
-  for (std::size_t done = 0; done < items; done += piece)
-    step(static_cast<int>(std::min(piece, items - done)), static_cast<std::ptrdiff_t>(done) * type.extent,
+void for_each_chunk(std::size_t items, const datatype& type, Step step) {
+  constexpr std::size_t max_count = std::size_t{1} << 30;
+  const std::size_t chunk =
+      std::max<std::size_t>(1, std::min(max_count, max_count / std::max<std::size_t>(1, type.size)));
+  for (std::size_t done = 0; done < items; done += chunk)
+    step(static_cast<int>(std::min(chunk, items - done)), static_cast<std::ptrdiff_t>(done) * type.extent,
          done * type.size);
 }
 
 }  // namespace
 
 // MPICH packs nothing at MPI_BOTTOM, so such items are sent to this process itself.
-int datatypes::to_self(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
-                       MPI_Datatype in_type) {
-  const int tag = static_cast<int>(copies_.fetch_add(1, std::memory_order_relaxed) % 32768);
-  return real<MPI_Sendrecv>(out, out_count, out_type, 0, tag, in, in_count, in_type, 0, tag, quiet_,
+int datatypes::send_to_self(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
+                            MPI_Datatype in_type) {
+  const int tag = static_cast<int>(self_sends_.fetch_add(1, std::memory_order_relaxed) % 32768);
+  return real<MPI_Sendrecv>(out, out_count, out_type, 0, tag, in, in_count, in_type, 0, tag, self_comm_,
                             MPI_STATUS_IGNORE);
 }
 
 void datatypes::pack(const void* from, std::size_t items, const datatype& type, std::byte* to) {
   if (type.size == 0) return;
-  in_pieces(items, type, [&](int n, std::ptrdiff_t at, std::size_t packed) {
-    int place = 0;
-    void* const start = moved(from, at);
+  for_each_chunk(items, type, [&](int n, std::ptrdiff_t at, std::size_t packed) {
+    int position = 0;
+    void* const start = offset_by(from, at);
     const auto bytes = static_cast<int>(static_cast<std::size_t>(n) * type.size);
-    mpi::ask(start == MPI_BOTTOM ? to_self(start, n, type.handle, to + packed, bytes, MPI_PACKED)
-                                 : PMPI_Pack(start, n, type.handle, to + packed, bytes, &place, quiet_),
-             "MPI_Pack");
+    mpi::check_type_query(start == MPI_BOTTOM
+                              ? send_to_self(start, n, type.handle, to + packed, bytes, MPI_PACKED)
+                              : PMPI_Pack(start, n, type.handle, to + packed, bytes, &position, self_comm_),
+                          "MPI_Pack");
   });
 }
 
 void datatypes::unpack(const std::byte* from, std::size_t items, const datatype& type, void* to) {
   if (type.size == 0) return;
-  in_pieces(items, type, [&](int n, std::ptrdiff_t at, std::size_t packed) {
-    int place = 0;
-    void* const start = moved(to, at);
+  for_each_chunk(items, type, [&](int n, std::ptrdiff_t at, std::size_t packed) {
+    int position = 0;
+    void* const start = offset_by(to, at);
     const auto bytes = static_cast<int>(static_cast<std::size_t>(n) * type.size);
-    mpi::ask(start == MPI_BOTTOM ? to_self(from + packed, bytes, MPI_PACKED, start, n, type.handle)
-                                 : PMPI_Unpack(from + packed, bytes, &place, start, n, type.handle, quiet_),
-             "MPI_Unpack");
+    mpi::check_type_query(
+        start == MPI_BOTTOM ? send_to_self(from + packed, bytes, MPI_PACKED, start, n, type.handle)
+                            : PMPI_Unpack(from + packed, bytes, &position, start, n, type.handle, self_comm_),
+        "MPI_Unpack");
   });
 }
 
 // A send to MPI_PROC_NULL tests whether MPI accepts the datatype. No function returns whether it is
 // committed.
-datatype datatypes::found(MPI_Datatype handle) const {
+datatype datatypes::inspect(MPI_Datatype handle) const {
   datatype t;
   t.handle = handle;
   static const char item = 0;  // never read
   if (handle == MPI_DATATYPE_NULL ||
-      real<MPI_Send>(&item, 1, handle, MPI_PROC_NULL, 0, quiet_) != MPI_SUCCESS)
+      real<MPI_Send>(&item, 1, handle, MPI_PROC_NULL, 0, self_comm_) != MPI_SUCCESS)
     return t;
-  const measures m(handle);
+  const type_extents m(handle);
   t.size = m.size;
   t.extent = m.extent;
   t.true_lower = m.true_lower;
   t.true_extent = m.true_extent;
   int ints = 0, addresses = 0, types = 0, combiner = 0;
-  mpi::ask(PMPI_Type_get_envelope(handle, &ints, &addresses, &types, &combiner), "MPI_Type_get_envelope");
+  mpi::check_type_query(PMPI_Type_get_envelope(handle, &ints, &addresses, &types, &combiner),
+                        "MPI_Type_get_envelope");
   t.named = combiner == MPI_COMBINER_NAMED || mpi::type_contents::predefined(combiner);
   t.dense = m.compact() && ordered(handle);
   // The gaps of MPI's pair types are those of a C struct.
-  t.in_rows = m.extent > 0 && m.lower == 0 && m.true_lower == 0 &&
-              (t.named || t.size == static_cast<std::size_t>(m.extent));
+  t.combinable = m.extent > 0 && m.lower == 0 && m.true_lower == 0 &&
+                 (t.named || t.size == static_cast<std::size_t>(m.extent));
   t.usable = true;
   if (t.named && t.dense)
-    for (const kind_of_named& k : arithmetic_kinds())
+    for (const predefined_kind& k : arithmetic_kinds())
       if (k.type == handle && size_of(k.kind) == t.size) t.kind = k.kind;
   return t;
 }
 
 const datatype& datatypes::of(MPI_Datatype handle) {
   {
-    const auto held = lock_.take();
-    const auto at = known_.find(handle);
-    if (at != known_.end()) return *at->second;
+    const auto held = mutex_.lock();
+    const auto at = entries_.find(handle);
+    if (at != entries_.end()) return *at->second;
   }
-  auto made = std::make_unique<datatype>(found(handle));
+  auto made = std::make_unique<datatype>(inspect(handle));
   static const datatype unusable;
   if (!made->usable) return unusable;  // it may be committed later
-  const auto held = lock_.take();
-  return *known_.try_emplace(handle, std::move(made)).first->second;
+  const auto held = mutex_.lock();
+  return *entries_.try_emplace(handle, std::move(made)).first->second;
 }
 
-bool datatypes::keeps(MPI_Datatype handle) {
-  const auto held = lock_.take();
-  const auto at = known_.find(handle);
-  if (at == known_.end() || at->second->named) return false;
-  forget();
+bool datatypes::defer_free(MPI_Datatype handle) {
+  const auto held = mutex_.lock();
+  const auto at = entries_.find(handle);
+  if (at == entries_.end() || at->second->named) return false;
+  invalidate();
   if (at->second->users != 0) {
     at->second->freed = true;
     return true;
   }
-  known_.erase(at);
+  entries_.erase(at);
   return false;
 }
 
-void datatypes::hold(const datatype& type) {
-  const auto held = lock_.take();
-  ++known_.at(type.handle)->users;
+void datatypes::retain(const datatype& type) {
+  const auto held = mutex_.lock();
+  ++entries_.at(type.handle)->users;
 }
 
-void datatypes::let_go(const datatype& type) {
+void datatypes::release(const datatype& type) {
   MPI_Datatype last = type.handle;
   {
-    const auto held = lock_.take();
-    const auto at = known_.find(type.handle);
+    const auto held = mutex_.lock();
+    const auto at = entries_.find(type.handle);
     if (--at->second->users != 0 || !at->second->freed) return;
-    known_.erase(at);
+    entries_.erase(at);
   }
   real<MPI_Type_free>(&last);
 }

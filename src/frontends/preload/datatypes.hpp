@@ -19,12 +19,12 @@ namespace tutti::preload {
 
 struct datatype {
   MPI_Datatype handle = MPI_DATATYPE_NULL;
-  bool usable = false;   ///< known and committed, so that MPI accepts it in a call
-  bool named = false;    ///< predefined
+  bool usable = false;  ///< known and committed, so that MPI accepts it in a call
+  bool named = false;   ///< predefined
   /// Any n items are the n * size contiguous bytes at their address, in that order.
   bool dense = false;
   /// Any n items are n elements of `extent` bytes that can be combined in place.
-  bool in_rows = false;
+  bool combinable = false;
   std::size_t size = 0;  ///< bytes of an item without gaps
   std::ptrdiff_t extent = 0;
   std::ptrdiff_t true_lower = 0;  ///< offset of the first byte of an item
@@ -36,15 +36,15 @@ struct datatype {
 };
 
 /// Pointer arithmetic that also works with MPI_BOTTOM, which is a null pointer.
-inline void* moved(const void* p, std::ptrdiff_t by) noexcept {
+inline void* offset_by(const void* p, std::ptrdiff_t by) noexcept {
   return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(p) + static_cast<std::uintptr_t>(by));
 }
 
 class datatypes {
  public:
-  /// `quiet`: a communicator of this process only, which returns its errors. `several`: several
-  /// threads.
-  datatypes(MPI_Comm quiet, bool several) : quiet_(quiet), lock_(several) {}
+  /// `self_comm`: a communicator of this process only, which returns its errors. `multithreaded`:
+  /// several threads of the program may call.
+  datatypes(MPI_Comm self_comm, bool multithreaded) : self_comm_(self_comm), mutex_(multithreaded) {}
 
   const datatype& of(MPI_Datatype handle);
   /// Copies items to contiguous bytes and back, of any number of bytes, also at MPI_BOTTOM. Throws
@@ -53,23 +53,23 @@ class datatypes {
   void unpack(const std::byte* from, std::size_t items, const datatype& type, void* to);
   /// Called when the program frees the datatype. Returns true if a call still needs it; it is freed
   /// later then.
-  bool keeps(MPI_Datatype handle);
-  void hold(const datatype& type);
-  void let_go(const datatype& type);
+  bool defer_free(MPI_Datatype handle);
+  void retain(const datatype& type);
+  void release(const datatype& type);
 
   /// Changes whenever a known datatype is forgotten, because its handle may get a new meaning.
   unsigned generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
-  void forget() noexcept { generation_.fetch_add(1, std::memory_order_relaxed); }
+  void invalidate() noexcept { generation_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
-  datatype found(MPI_Datatype handle) const;
-  int to_self(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
-              MPI_Datatype in_type);
+  datatype inspect(MPI_Datatype handle) const;
+  int send_to_self(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
+                   MPI_Datatype in_type);
 
-  MPI_Comm quiet_;
-  turns lock_;  // not held during calls to MPI
-  std::unordered_map<MPI_Datatype, std::unique_ptr<datatype>> known_;
-  std::atomic<unsigned> generation_{0}, copies_{0};
+  MPI_Comm self_comm_;
+  optional_mutex mutex_;  // not held during calls to MPI
+  std::unordered_map<MPI_Datatype, std::unique_ptr<datatype>> entries_;
+  std::atomic<unsigned> generation_{0}, self_sends_{0};
 };
 
 }  // namespace tutti::preload

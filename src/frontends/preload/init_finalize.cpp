@@ -8,7 +8,7 @@ namespace {
 
 using namespace tutti::preload;
 
-process* at_work() noexcept { return running.load(std::memory_order_acquire); }
+process* current() noexcept { return current_process.load(std::memory_order_acquire); }
 
 }  // namespace
 
@@ -32,27 +32,27 @@ int MPI_Finalize() {
 }
 
 int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
-  if (process* const p = at_work()) p->handles_errors = true;
+  if (process* const p = current()) p->handles_errors = true;
   return real<MPI_Comm_set_errhandler>(comm, handler);
 }
 
 int MPI_Type_free(MPI_Datatype* type) {
-  process* const p = at_work();
+  process* const p = current();
   if (p == nullptr || type == nullptr) return real<MPI_Type_free>(type);
   const unsigned before = p->types.generation();
-  const bool kept = p->types.keeps(*type);
-  if (p->types.generation() != before) p->all.leave_none();
+  const bool kept = p->types.defer_free(*type);
+  if (p->types.generation() != before) p->communicators.reset_forwarded();
   if (!kept) return real<MPI_Type_free>(type);
   *type = MPI_DATATYPE_NULL;
   return MPI_SUCCESS;
 }
 
 int MPI_Op_free(MPI_Op* op) {
-  process* const p = at_work();
+  process* const p = current();
   if (p == nullptr || op == nullptr) return real<MPI_Op_free>(op);
-  p->types.forget();  // verdicts identify operators by their handles too
-  p->all.leave_none();
-  if (!p->ops.keeps(*op)) return real<MPI_Op_free>(op);
+  p->types.invalidate();  // cached decisions identify operators by their handles too
+  p->communicators.reset_forwarded();
+  if (!p->ops.defer_free(*op)) return real<MPI_Op_free>(op);
   *op = MPI_OP_NULL;
   return MPI_SUCCESS;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // MPI's nonblocking collectives, which a program calls in place of MPI's own.
-#include "frontends/preload/collective_calls.hpp"
+#include "frontends/preload/mpi_collectives.hpp"
 
 namespace {
 
@@ -9,7 +9,7 @@ using namespace tutti::preload;
 
 // Out of line, so that a call that goes to MPI at once pays for its test only.
 template <auto Function, class Call, class... Args>
-[[gnu::noinline]] int serve_or_pass(MPI_Request* request, Args... args) {
+[[gnu::noinline]] int serve_or_forward(MPI_Request* request, Args... args) {
   return nonblocking(Call::translate(args...), request, [=] { return real<Function>(args..., request); });
 }
 
@@ -17,7 +17,7 @@ template <auto Function, class Call, class... Args>
 [[gnu::always_inline]] inline int enter_collective(MPI_Request* request, Args... args) {
   if (Call::goes_to_mpi(args...)) [[likely]]
     return real<Function>(args..., request);
-  return serve_or_pass<Function, Call>(request, args...);
+  return serve_or_forward<Function, Call>(request, args...);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 
 struct named_operator {
   MPI_Op op;
-  builtin_op which;
+  builtin_op builtin;
 };
 
 // Tutti has no loop for MPI_MINLOC and MPI_MAXLOC.
@@ -26,16 +26,16 @@ std::vector<named_operator> named_operators() {
 
 // --- MPI_Reduce_local
 
-void local_reduction::set(const known_operator& op, const datatype& type) {
+void local_reduction::set(const operator_info& op, const datatype& type) {
   op_ = op.handle;
   type_ = type.handle;
   commutative_ = op.commutative;
   bytes_ = static_cast<std::size_t>(type.extent);
   true_lower_ = type.true_lower;
-  if (!commutative_) beside_.resize(std::max<std::size_t>(bytes_, 8192) / bytes_ * bytes_);
+  if (!commutative_) buffer_.resize(std::max<std::size_t>(bytes_, 8192) / bytes_ * bytes_);
 }
 
-operation local_reduction::made() noexcept {
+operation local_reduction::as_operation() noexcept {
   operation o;
   o.combine = &combine;
   o.state = this;
@@ -45,10 +45,10 @@ operation local_reduction::made() noexcept {
 }
 
 void local_reduction::apply(const std::byte* in, std::byte* inout, std::size_t n) const {
-  constexpr std::size_t most = 0x40000000;
-  for (std::size_t done = 0; done < n; done += most)
+  constexpr std::size_t max_count = 0x40000000;
+  for (std::size_t done = 0; done < n; done += max_count)
     PMPI_Reduce_local(in + done * bytes_ - true_lower_, inout + done * bytes_ - true_lower_,
-                      static_cast<int>(std::min(most, n - done)), type_, op_);
+                      static_cast<int>(std::min(max_count, n - done)), type_, op_);
 }
 
 // MPI combines into its second operand.
@@ -63,31 +63,31 @@ void local_reduction::combine(const void* left, const void* right, void* result,
     me.apply(l, to, n);
     return;
   }
-  const std::size_t piece = me.beside_.size() / me.bytes_;
-  for (std::size_t done = 0; done < n; done += piece) {
-    const std::size_t some = std::min(piece, n - done), at = done * me.bytes_;
-    std::memcpy(me.beside_.data(), r + at, some * me.bytes_);
-    me.apply(l + at, me.beside_.data(), some);
-    std::memcpy(to + at, me.beside_.data(), some * me.bytes_);
+  const std::size_t chunk = me.buffer_.size() / me.bytes_;
+  for (std::size_t done = 0; done < n; done += chunk) {
+    const std::size_t part = std::min(chunk, n - done), at = done * me.bytes_;
+    std::memcpy(me.buffer_.data(), r + at, part * me.bytes_);
+    me.apply(l + at, me.buffer_.data(), part);
+    std::memcpy(to + at, me.buffer_.data(), part * me.bytes_);
   }
 }
 
 // --- The known operators.
 
-const known_operator& operators::of(MPI_Op handle) {
-  static const known_operator none;
+const operator_info& operators::of(MPI_Op handle) {
+  static const operator_info none;
   if (handle == MPI_OP_NULL || handle == MPI_REPLACE || handle == MPI_NO_OP) return none;
   {
-    const auto held = lock_.take();
-    const auto at = known_.find(handle);
-    if (at != known_.end()) return *at->second;
+    const auto held = mutex_.lock();
+    const auto at = entries_.find(handle);
+    if (at != entries_.end()) return *at->second;
   }
-  auto made = std::make_unique<known_operator>();
+  auto made = std::make_unique<operator_info>();
   made->handle = handle;
   for (const named_operator& n : named_operators())
     if (n.op == handle) {
       made->named = made->commutative = made->usable = true;
-      made->which = n.which;
+      made->builtin = n.builtin;
     }
   if (!made->named) {
     const quiet_errors guard(handlers_);
@@ -96,17 +96,17 @@ const known_operator& operators::of(MPI_Op handle) {
     made->commutative = commutes != 0;
     made->usable = true;
   }
-  const auto held = lock_.take();
-  return *known_.try_emplace(handle, std::move(made)).first->second;
+  const auto held = mutex_.lock();
+  return *entries_.try_emplace(handle, std::move(made)).first->second;
 }
 
 // Tests it by a call of MPI with one element of zeros.
-bool operators::allow(const known_operator& op, const datatype& type) {
+bool operators::is_allowed(const operator_info& op, const datatype& type) {
   if (!op.named) return true;
   if (!type.named) return false;
   const std::pair key(op.handle, type.handle);
   {
-    const auto held = lock_.take();
+    const auto held = mutex_.lock();
     const auto at = allowed_.find(key);
     if (at != allowed_.end()) return at->second;
   }
@@ -118,31 +118,31 @@ bool operators::allow(const known_operator& op, const datatype& type) {
     const quiet_errors guard(handlers_);
     fits = PMPI_Reduce_local(a.data(), b.data(), 1, type.handle, op.handle) == MPI_SUCCESS;
   }
-  const auto held = lock_.take();
+  const auto held = mutex_.lock();
   return allowed_[key] = fits;
 }
 
-bool operators::keeps(MPI_Op handle) {
-  const auto held = lock_.take();
-  const auto at = known_.find(handle);
-  if (at == known_.end() || at->second->named) return false;
+bool operators::defer_free(MPI_Op handle) {
+  const auto held = mutex_.lock();
+  const auto at = entries_.find(handle);
+  if (at == entries_.end() || at->second->named) return false;
   if (at->second->users != 0) return at->second->freed = true;
-  known_.erase(at);
+  entries_.erase(at);
   return false;
 }
 
-void operators::hold(const known_operator& op) {
-  const auto held = lock_.take();
-  ++known_.at(op.handle)->users;
+void operators::retain(const operator_info& op) {
+  const auto held = mutex_.lock();
+  ++entries_.at(op.handle)->users;
 }
 
-void operators::let_go(const known_operator& op) {
+void operators::release(const operator_info& op) {
   MPI_Op last = op.handle;
   {
-    const auto held = lock_.take();
-    const auto at = known_.find(op.handle);
+    const auto held = mutex_.lock();
+    const auto at = entries_.find(op.handle);
     if (--at->second->users != 0 || !at->second->freed) return;
-    known_.erase(at);
+    entries_.erase(at);
   }
   real<MPI_Op_free>(&last);
 }

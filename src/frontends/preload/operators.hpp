@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The properties of the program's operators, and how they combine elements for tutti. If tutti has
-// a loop for an operator, it is used. Otherwise MPI_Reduce_local calls the program's function as
+// a loop for an operator, tutti uses it. Otherwise MPI_Reduce_local calls the program's function as
 // MPI would, in whatever language it is written.
 #pragma once
 
@@ -18,12 +18,12 @@
 
 namespace tutti::preload {
 
-struct known_operator {
+struct operator_info {
   MPI_Op handle = MPI_OP_NULL;
   bool usable = false;
   bool named = false;  ///< predefined
   bool commutative = false;
-  builtin_op which = builtin_op::user;
+  builtin_op builtin = builtin_op::user;
 
   int users = 0;       ///< calls in progress
   bool freed = false;  ///< the program freed it while there were users
@@ -32,9 +32,9 @@ struct known_operator {
 /// Applies an operator to elements of a datatype by MPI_Reduce_local.
 class local_reduction {
  public:
-  void set(const known_operator& op, const datatype& type);
+  void set(const operator_info& op, const datatype& type);
   /// Returns an operation that refers to this object.
-  operation made() noexcept;
+  operation as_operation() noexcept;
 
  private:
   static void combine(const void* left, const void* right, void* result, std::size_t n, void* self);
@@ -43,28 +43,28 @@ class local_reduction {
   MPI_Op op_ = MPI_OP_NULL;
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
   bool commutative_ = false;
-  std::size_t bytes_ = 0;          // of an element
+  std::size_t bytes_ = 0;  // of an element
   // Offset of an element's first byte from the address that MPI gets.
   std::ptrdiff_t true_lower_ = 0;
-  std::vector<std::byte> beside_;
+  std::vector<std::byte> buffer_;
 };
 
 class operators {
  public:
-  operators(error_handlers& handlers, bool several) : handlers_(handlers), lock_(several) {}
-  const known_operator& of(MPI_Op handle);
+  operators(error_handlers& handlers, bool multithreaded) : handlers_(handlers), mutex_(multithreaded) {}
+  const operator_info& of(MPI_Op handle);
   /// Whether MPI applies the operator to this datatype. Operators of the program apply to every
   /// datatype.
-  bool allow(const known_operator& op, const datatype& type);
+  bool is_allowed(const operator_info& op, const datatype& type);
   /// As in `datatypes`.
-  bool keeps(MPI_Op handle);
-  void hold(const known_operator& op);
-  void let_go(const known_operator& op);
+  bool defer_free(MPI_Op handle);
+  void retain(const operator_info& op);
+  void release(const operator_info& op);
 
  private:
   error_handlers& handlers_;
-  turns lock_;  // not held during calls to MPI
-  std::unordered_map<MPI_Op, std::unique_ptr<known_operator>> known_;
+  optional_mutex mutex_;  // not held during calls to MPI
+  std::unordered_map<MPI_Op, std::unique_ptr<operator_info>> entries_;
   std::map<std::pair<MPI_Op, MPI_Datatype>, bool> allowed_;
 };
 

@@ -8,17 +8,17 @@
 
 namespace tutti::preload {
 
-class turns {
+class optional_mutex {
  public:
-  explicit turns(bool several) : several_(several) {}
+  explicit optional_mutex(bool multithreaded) : multithreaded_(multithreaded) {}
   /// The lock is held during the lifetime of the returned object.
-  [[nodiscard]] std::unique_lock<std::mutex> take() {
-    return several_ ? std::unique_lock(lock_) : std::unique_lock(lock_, std::defer_lock);
+  [[nodiscard]] std::unique_lock<std::mutex> lock() {
+    return multithreaded_ ? std::unique_lock(mutex_) : std::unique_lock(mutex_, std::defer_lock);
   }
 
  private:
-  const bool several_;
-  std::mutex lock_;
+  const bool multithreaded_;
+  std::mutex mutex_;
 };
 
 }  // namespace tutti::preload

@@ -23,17 +23,18 @@ struct process;
 class pending_calls;
 
 /// One such call. The program may free its communicator, datatypes and operator meanwhile.
-struct begun_call {
-  begun_call(pending_calls& all, datatypes& types, operators& ops) : translated(types, ops), among(all) {}
+struct nonblocking_call {
+  nonblocking_call(pending_calls& all, datatypes& types, operators& ops)
+      : translated(types, ops), owner(all) {}
 
   translated_call translated;
-  std::shared_ptr<known_communicator> of;
+  std::shared_ptr<communicator_info> communicator;
   detail::pending_call run;
   MPI_Request request = MPI_REQUEST_NULL;
   int code = MPI_SUCCESS;
   std::chrono::steady_clock::time_point began;
-  std::thread::id by;
-  pending_calls& among;
+  std::thread::id thread;
+  pending_calls& owner;
 };
 
 class pending_calls final : public rank_progress {
@@ -44,71 +45,68 @@ class pending_calls final : public rank_progress {
   pending_calls& operator=(const pending_calls&) = delete;
 
   /// Returns an object for the translation of a call. It must be begun or dropped.
-  begun_call& fresh();
-  void drop(begun_call& one);
+  nonblocking_call& acquire();
+  void recycle(nonblocking_call& one);
   /// Begins a translated call and sets `request` for the program. Errors are returned with the
   /// completion of the request.
-  void begin(begun_call& one, std::shared_ptr<known_communicator> of, MPI_Request* request);
+  void begin(nonblocking_call& one, std::shared_ptr<communicator_info> m, MPI_Request* request);
   /// Whether no call is in progress, as in nearly all waits.
-  static bool none() noexcept {
-    return communicator_table_in_use::begun.load(std::memory_order_relaxed) == 0;
-  }
+  static bool empty() noexcept { return communicator_cache::pending.load(std::memory_order_relaxed) == 0; }
   /// The number of failed calls whose requests the program has not completed. Their errors have
   /// been reported.
   static std::size_t failures() noexcept { return failures_.load(std::memory_order_relaxed); }
   /// Publishes the number of calls in progress, including comparisons of checked mode. Call it
   /// after each change.
-  void count() noexcept;
+  void publish_count() noexcept;
   /// Progresses all calls, and completes the requests of those that are over.
-  void go_on();
+  void progress() override;
   void wait_all();
-  void progress() override { go_on(); }
   /// Makes a blocking MPI call: a collective on `comm`, or a call on no communicator (null). If the
-  /// engine can progress pending calls inside it, they progress meanwhile. Otherwise settle()
+  /// engine can progress pending calls inside it, they progress meanwhile. Otherwise drain()
   /// completes them before. `waits_for_all`: false for calls that no other rank must make, such as
   /// MPI_Win_lock.
-  int beside(MPI_Comm comm, bool waits_for_all, int (*call)(void*), void* state);
+  int call_blocking(MPI_Comm comm, bool waits_for_all, int (*call)(void*), void* state);
 
   /// Called before this thread enters a blocking MPI call in which tutti cannot progress. Other
   /// ranks may wait for the pending calls of this rank before they enter that call. All ranks of
   /// the call's communicator have begun the pending calls on it, so these end. Calls on other
   /// communicators may be begun elsewhere only after the blocking call. The wait for them ends
   /// after ten seconds, with a report.
-  void settle(MPI_Comm comm);
+  void drain(MPI_Comm comm);
 
-  /// Exists while tutti is at work. MPI may have called the program inside a call of beside(), and
-  /// the program this library. Then MPI must not progress what tutti works on.
-  class alone {
+  /// Exists while tutti runs or progresses a call. MPI may have called the program inside
+  /// call_blocking(), and the program this library. Then MPI must not progress the same calls.
+  class progress_blocker {
    public:
-    explicit alone(pending_calls& all) noexcept;
-    ~alone();
-    alone(const alone&) = delete;
-    alone& operator=(const alone&) = delete;
+    explicit progress_blocker(pending_calls& all) noexcept;
+    ~progress_blocker();
+    progress_blocker(const progress_blocker&) = delete;
+    progress_blocker& operator=(const progress_blocker&) = delete;
 
    private:
     pending_calls& all_;
-    const bool inside_;
+    const bool inside_mpi_;
   };
 
  private:
   static int query(void* extra, MPI_Status* status);
-  static int let_go(void* extra);
+  static int free_request(void* extra);
   static int cancel(void* extra, int complete);
-  void finish(begun_call& one, int code);
-  bool calls_left(MPI_Comm comm);
-  int failure_is_reported(const begun_call& one) noexcept;
+  void finish(nonblocking_call& one, int code);
+  bool has_pending(MPI_Comm comm);
+  int report_failure(const nonblocking_call& one) noexcept;
   // MPI may call back when all other objects are destroyed.
   static inline std::atomic<std::size_t> failures_{0};
 
   process& p_;
-  std::vector<begun_call*> all_;   // in the order in which they were begun
-  bool said_ = false;              // settle() has reported that it gave up
-  bool inside_ = false;            // in an MPI call that progresses these calls
-  std::vector<begun_call*> idle_;  // ended objects, for reuse; with one thread only
+  std::vector<nonblocking_call*> all_;        // in the order in which they were begun
+  bool warned_ = false;                       // drain() has reported that it gave up
+  bool inside_mpi_ = false;                   // in an MPI call that progresses these calls
+  std::vector<nonblocking_call*> free_list_;  // ended objects, for reuse; with one thread only
 };
 
 /// After some failed tries, each pause yields the core.
-class patience {
+class backoff {
  public:
   void pause() noexcept;
 

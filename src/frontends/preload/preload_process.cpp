@@ -15,19 +15,19 @@
 namespace tutti::preload {
 
 // Does what adopt() does, over MPI_COMM_WORLD.
-process::process(MPI_Comm one, bool several)
-    : threads(several),
-      turn(several),
-      alone(one),
-      handlers(several),
-      types(one, several),
-      ops(handlers, several),
-      named(several),
-      all(handlers, named, several),
-      begun(std::make_unique<pending_calls>(*this)) {
+process::process(MPI_Comm self, bool multithreaded_program)
+    : multithreaded(multithreaded_program),
+      mutex(multithreaded_program),
+      self_comm(self),
+      handlers(multithreaded_program),
+      types(self, multithreaded_program),
+      ops(handlers, multithreaded_program),
+      names(multithreaded_program),
+      communicators(handlers, names, multithreaded_program),
+      pending(std::make_unique<pending_calls>(*this)) {
   shared = std::make_shared<detail::rank_state>();
-  shared->set = detail::read_settings();
-  auto made = std::make_unique<mpi::mpi_endpoint>(MPI_COMM_WORLD, shared->set.check);
+  shared->config = detail::read_settings();
+  auto made = std::make_unique<mpi::mpi_endpoint>(MPI_COMM_WORLD, shared->config.check);
   ep = made.get();
   shared->owned = std::move(made);
   shared->use(*ep);
@@ -41,37 +41,37 @@ process::process(MPI_Comm one, bool several)
   shared->begin_trace();
   // Without progress inside blocking MPI calls, other ranks may wait for a nonblocking call of a
   // rank that is in such a call. MPI progresses only its own nonblocking calls there.
-  begins = switch_setting("TUTTI_PRELOAD_NONBLOCKING", ep->progresses_inside());
-  told = statistics::is_requested(ep->rank(), ep->size());
-  const auto world = all.of(MPI_COMM_WORLD, *ep);
+  serves_nonblocking = switch_setting("TUTTI_PRELOAD_NONBLOCKING", ep->progresses_in_waits());
+  stats = statistics::from_environment(ep->rank(), ep->size());
+  const auto world = communicators.find_or_add(MPI_COMM_WORLD, *ep);
   world->impl = detail::make_world(shared);
   detail::compare_settings(*world->impl);
-  if (!shared->set.check) return;
-  shared->set.check = false;  // calls are compared here, before it is known who runs them
-  compared = std::make_unique<comparisons>(*this);
+  if (!shared->config.check) return;
+  shared->config.check = false;  // calls are compared here, before it is known who runs them
+  comparison = std::make_unique<call_comparison>(*this);
 }
 
 process::~process() {
-  compared.reset();
-  begun.reset();
-  all.let_all_go();
+  comparison.reset();
+  pending.reset();
+  communicators.destroy_all();
 }
 
-void process::open(known_communicator& of) {
+void process::open(communicator_info& of) {
   if (of.impl) return;
-  const auto mine = turn.take();
-  all.let_go();
+  const auto held = mutex.lock();
+  communicators.destroy_freed();
   of.impl = detail::make_group(shared, of.ranks, of.name);
 }
 
 void begin_process() {
   int level = MPI_THREAD_SINGLE;
-  MPI_Comm alone = MPI_COMM_NULL;
+  MPI_Comm self_comm = MPI_COMM_NULL;
   PMPI_Query_thread(&level);
-  real<MPI_Comm_dup>(MPI_COMM_SELF, &alone);
-  real<MPI_Comm_set_errhandler>(alone, MPI_ERRORS_RETURN);
+  real<MPI_Comm_dup>(MPI_COMM_SELF, &self_comm);
+  real<MPI_Comm_set_errhandler>(self_comm, MPI_ERRORS_RETURN);
   try {
-    running = new process(alone, level == MPI_THREAD_MULTIPLE);
+    current_process = new process(self_comm, level == MPI_THREAD_MULTIPLE);
   } catch (const peer_error&) {  // the rank with the error reports it and aborts the job
     std::this_thread::sleep_for(std::chrono::seconds(2));
     PMPI_Abort(MPI_COMM_WORLD, 1);
@@ -84,15 +84,15 @@ void begin_process() {
 }
 
 void end_process() {
-  process* p = running.load();
+  process* p = current_process.load();
   if (p == nullptr) return;
-  if (p->compared) p->compared->finish();
-  p->begun->wait_all();
-  if (p->told) p->told->tell();
-  running = nullptr;
-  MPI_Comm alone = p->alone;
+  if (p->comparison) p->comparison->finish();
+  p->pending->wait_all();
+  if (p->stats) p->stats->report();
+  current_process = nullptr;
+  MPI_Comm self_comm = p->self_comm;
   delete p;
-  real<MPI_Comm_free>(&alone);
+  real<MPI_Comm_free>(&self_comm);
 }
 
 }  // namespace tutti::preload

@@ -3,7 +3,7 @@
 // The state of the process between MPI_Init and MPI_Finalize. It holds the endpoint over all ranks,
 // the known datatypes, operators and communicators, and the pending calls. The entry points are C
 // functions without an argument for it, so a global variable points to it. Two more globals exist.
-// One is the table that is read first (communicator_table_in_use). The others are two numbers of
+// One is the table that is read first (communicator_cache). The others are two numbers of
 // calls, which MPI's callbacks change (pending_calls.hpp).
 #pragma once
 
@@ -23,38 +23,38 @@ namespace tutti::preload {
 class pending_calls;
 
 struct process {
-  process(MPI_Comm alone, bool threads);
+  process(MPI_Comm self_comm, bool multithreaded);
   ~process();
   process(const process&) = delete;
   process& operator=(const process&) = delete;
 
   /// Makes the communicator's group of tutti if there is none. Local: no message, no wait.
-  void open(known_communicator& of);
+  void open(communicator_info& of);
 
-  const bool threads;  ///< several threads of the program may call
-  /// With several threads, held by the thread that works in tutti.
-  turns turn;
-  MPI_Comm alone;  ///< a communicator of this process only; returns its errors
+  const bool multithreaded;  ///< several threads of the program may call
+  /// With several threads, the thread that runs tutti holds it.
+  optional_mutex mutex;
+  MPI_Comm self_comm;  ///< a communicator of this process only; returns its errors
   error_handlers handlers;
   datatypes types;
   operators ops;
-  communicator_names named;
-  communicator_table all;
+  communicator_names names;
+  communicator_table communicators;
   std::shared_ptr<detail::rank_state> shared;
   mpi::mpi_endpoint* ep = nullptr;
-  std::unique_ptr<pending_calls> begun;
-  std::unique_ptr<comparisons> compared;    ///< null: calls are not compared
-  bool begins = true;                       ///< tutti also serves nonblocking calls
-  std::unique_ptr<statistics> told;         ///< null: no statistics are requested
-  std::atomic<bool> handles_errors{false};  ///< the program has set an error handler
+  std::unique_ptr<pending_calls> pending;
+  std::unique_ptr<call_comparison> comparison;  ///< null: calls are not compared
+  bool serves_nonblocking = true;               ///< tutti also serves nonblocking calls
+  std::unique_ptr<statistics> stats;            ///< null: no statistics are requested
+  std::atomic<bool> handles_errors{false};      ///< the program has set an error handler
 };
 
 /// Exists while tutti calls MPI. MPICH reports a message that is too long to the handler of
 /// MPI_COMM_WORLD, whatever its communicator. The program must get the error from the handler of
 /// its own communicator, once. If it has set no handler, all handlers end the job in the same way.
-class own_errors {
+class internal_errors {
  public:
-  explicit own_errors(process& p)
+  explicit internal_errors(process& p)
       : quiet_(p.handlers, reports_to_world && p.handles_errors.load(std::memory_order_relaxed)) {}
 
  private:
@@ -67,7 +67,7 @@ class own_errors {
 };
 
 /// Null before MPI_Init and after MPI_Finalize, and if tutti cannot serve this program.
-inline std::atomic<process*> running{nullptr};
+inline std::atomic<process*> current_process{nullptr};
 
 /// Tutti's part of MPI_Init and MPI_Finalize.
 void begin_process();

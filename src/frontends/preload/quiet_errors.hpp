@@ -15,30 +15,30 @@ namespace tutti::preload {
 
 class error_handlers {
  public:
-  explicit error_handlers(bool several) : lock_(several) {}
-  void put_aside() {
-    const auto held = lock_.take();
-    if (depth_++ == 0) aside_.emplace(real<MPI_Comm_set_errhandler>);
+  explicit error_handlers(bool multithreaded) : mutex_(multithreaded) {}
+  void suspend() {
+    const auto held = mutex_.lock();
+    if (depth_++ == 0) suspended_.emplace(real<MPI_Comm_set_errhandler>);
   }
-  void put_back() {
-    const auto held = lock_.take();
-    if (--depth_ == 0) aside_.reset();
+  void restore() {
+    const auto held = mutex_.lock();
+    if (--depth_ == 0) suspended_.reset();
   }
 
  private:
-  turns lock_;
+  optional_mutex mutex_;
   int depth_ = 0;
-  std::optional<mpi::returned_errors> aside_;
+  std::optional<mpi::returned_errors> suspended_;
 };
 
 class quiet_errors {
  public:
   /// `wanted` false: no effect.
   explicit quiet_errors(error_handlers& all, bool wanted = true) : all_(wanted ? &all : nullptr) {
-    if (all_ != nullptr) all_->put_aside();
+    if (all_ != nullptr) all_->suspend();
   }
   ~quiet_errors() {
-    if (all_ != nullptr) all_->put_back();
+    if (all_ != nullptr) all_->restore();
   }
   quiet_errors(const quiet_errors&) = delete;
   quiet_errors& operator=(const quiet_errors&) = delete;

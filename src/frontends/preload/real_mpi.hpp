@@ -19,11 +19,11 @@ namespace naming {
 // The compiler's text ends with the name of F: "... F = MPI_Bcast]".
 template <auto F>
 consteval auto profiled_name() {
-  constexpr std::string_view said = __PRETTY_FUNCTION__;
-  constexpr std::size_t from = said.rfind("MPI_"), to = said.find_first_of("];,", from);
-  static_assert(from != said.npos && to != said.npos);
+  constexpr std::string_view signature = __PRETTY_FUNCTION__;
+  constexpr std::size_t from = signature.rfind("MPI_"), to = signature.find_first_of("];,", from);
+  static_assert(from != signature.npos && to != signature.npos);
   std::array<char, to - from + 2> text{'P'};
-  for (std::size_t i = from; i < to; ++i) text[i - from + 1] = said[i];
+  for (std::size_t i = from; i < to; ++i) text[i - from + 1] = signature[i];
   return text;
 }
 

@@ -15,15 +15,15 @@ namespace tutti::preload {
 /// done then.
 std::optional<int> serve(process& p, const arguments& a);
 /// The same for a nonblocking call.
-std::optional<int> serve_begun(process& p, const arguments& a, MPI_Request* request);
+std::optional<int> serve_nonblocking(process& p, const arguments& a, MPI_Request* request);
 
 /// Counts a call that was forwarded to MPI, with its time, if statistics are requested.
-class passed_call {
+class forwarded_call {
  public:
-  passed_call(process* p, const arguments& a, bool nonblocking);
-  ~passed_call();
-  passed_call(const passed_call&) = delete;
-  passed_call& operator=(const passed_call&) = delete;
+  forwarded_call(process* p, const arguments& a, bool nonblocking);
+  ~forwarded_call();
+  forwarded_call(const forwarded_call&) = delete;
+  forwarded_call& operator=(const forwarded_call&) = delete;
 
  private:
   process* p_;
@@ -34,11 +34,11 @@ class passed_call {
 };
 
 /// Whether the error handler ends the job.
-bool ends_job(MPI_Errhandler handler) noexcept;
+bool is_fatal(MPI_Errhandler handler) noexcept;
 
 /// Reports an exception of tutti to the program: calls the error handler of its communicator. If
 /// the handler ends the job, the text is printed before. Returns the code. Call it in a catch
 /// block.
-int failed(MPI_Comm comm) noexcept;
+int report_exception(MPI_Comm comm) noexcept;
 
 }  // namespace tutti::preload

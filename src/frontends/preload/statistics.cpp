@@ -30,10 +30,10 @@ std::string name_of_form(std::size_t form) {
 }
 
 std::string library_version() {
-  char said[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
-  PMPI_Get_library_version(said, &length);
-  const std::string_view all(said);  // the returned length may include the terminator
+  PMPI_Get_library_version(text, &length);
+  const std::string_view all(text);  // the returned length may include the terminator
   std::string line(all.substr(0, all.find_first_of("\r\n")));
   std::replace(line.begin(), line.end(), '\t', ' ');
   return line;
@@ -43,34 +43,34 @@ double seconds(std::chrono::nanoseconds t) { return std::chrono::duration<double
 
 }  // namespace
 
-std::unique_ptr<statistics> statistics::is_requested(int rank, int ranks) {
-  const auto said = setting(variable_name);
-  if (!said || *said == "0") return nullptr;
+std::unique_ptr<statistics> statistics::from_environment(int rank, int ranks) {
+  const auto value = setting(variable_name);
+  if (!value || *value == "0") return nullptr;
   constexpr std::string_view to_file = "json:";
-  const bool file = said->starts_with(to_file) && said->size() > to_file.size();
-  if (*said != "1" && !file)
-    throw usage_error("MPI_Init", rank, variable_name, "is \"" + echoed(*said) + "\", not 0, 1 or json:FILE",
+  const bool file = value->starts_with(to_file) && value->size() > to_file.size();
+  if (*value != "1" && !file)
+    throw usage_error("MPI_Init", rank, variable_name, "is \"" + echoed(*value) + "\", not 0, 1 or json:FILE",
                       "set one of these, or unset it");
   return std::unique_ptr<statistics>(
-      new statistics(file ? said->substr(to_file.size()) : std::string(), rank, ranks));
+      new statistics(file ? value->substr(to_file.size()) : std::string(), rank, ranks));
 }
 
 void statistics::add(collective what, bool nonblocking, const char* algorithm, std::uint64_t bytes,
-                     std::chrono::nanoseconds took) {
+                     std::chrono::nanoseconds elapsed) {
   const std::string name(name_of(what));
-  const std::lock_guard<std::mutex> held(lock_);
-  line& l = lines_[nonblocking ? "i" + name : name];
+  const std::lock_guard<std::mutex> held(mutex_);
+  counters& l = counters_[nonblocking ? "i" + name : name];
   ++(algorithm != nullptr ? l.rerouted : l.passed);
   l.bytes += bytes;
-  l.took += took;
+  l.time += elapsed;
   ++l.algorithms[algorithm != nullptr ? algorithm : "native"];
 }
 
-void statistics::tell() const {
+void statistics::report() const {
   std::vector<std::uint64_t> mine(2 * forms), sums(mine.size());
   for (std::size_t f = 0; f < forms; ++f) {
-    const auto at = lines_.find(name_of_form(f));
-    if (at == lines_.end()) continue;
+    const auto at = counters_.find(name_of_form(f));
+    if (at == counters_.end()) continue;
     mine[2 * f] = at->second.rerouted;
     mine[2 * f + 1] = at->second.passed;
   }
@@ -92,21 +92,19 @@ std::string statistics::json(
     const std::map<std::string, std::pair<std::uint64_t, std::uint64_t>>& all) const {
   nlohmann::ordered_json collectives = nlohmann::ordered_json::object();
   for (const auto& [name, sums] : all) {
-    const auto at = lines_.find(name);
-    const line own_line = at == lines_.end() ? line{} : at->second;
-    collectives[name] = {{"rerouted", own_line.rerouted},
-                         {"passed", own_line.passed},
-                         {"bytes", own_line.bytes},
-                         {"seconds", seconds(own_line.took)},
-                         {"algorithms", own_line.algorithms},
-                         {"all_ranks", {{"rerouted", sums.first}, {"passed", sums.second}}}};
+    const auto at = counters_.find(name);
+    const counters local = at == counters_.end() ? counters{} : at->second;
+    collectives[name] = {
+        {"rerouted", local.rerouted},     {"passed", local.passed},
+        {"bytes", local.bytes},           {"seconds", seconds(local.time)},
+        {"algorithms", local.algorithms}, {"all_ranks", {{"rerouted", sums.first}, {"passed", sums.second}}}};
   }
-  const nlohmann::ordered_json whole = {{"schema", "tutti/preload/1"},
-                                        {"mpi", TUTTI_MPI_NAME},
-                                        {"library", library_version()},
-                                        {"ranks", ranks_},
-                                        {"collectives", collectives}};
-  return whole.dump(2);
+  const nlohmann::ordered_json document = {{"schema", "tutti/preload/1"},
+                                           {"mpi", TUTTI_MPI_NAME},
+                                           {"library", library_version()},
+                                           {"ranks", ranks_},
+                                           {"collectives", collectives}};
+  return document.dump(2);
 }
 
 std::string statistics::table(
@@ -114,15 +112,15 @@ std::string statistics::table(
   std::vector<std::vector<std::string>> rows = {
       {"collective", "rerouted", "passed", "bytes", "seconds", "all ranks", "algorithms"}};
   for (const auto& [name, sums] : all) {
-    const auto at = lines_.find(name);
-    const line l = at == lines_.end() ? line{} : at->second;
+    const auto at = counters_.find(name);
+    const counters l = at == counters_.end() ? counters{} : at->second;
     std::string ran;
     for (const auto& [algorithm, times] : l.algorithms)
       ran += (ran.empty() ? "" : ", ") + algorithm + " " + std::to_string(times);
-    char took[32];
-    std::snprintf(took, sizeof took, "%.6f", seconds(l.took));
-    rows.push_back({name, std::to_string(l.rerouted), std::to_string(l.passed), std::to_string(l.bytes), took,
-                    std::to_string(sums.first) + " + " + std::to_string(sums.second), ran});
+    char elapsed[32];
+    std::snprintf(elapsed, sizeof elapsed, "%.6f", seconds(l.time));
+    rows.push_back({name, std::to_string(l.rerouted), std::to_string(l.passed), std::to_string(l.bytes),
+                    elapsed, std::to_string(sums.first) + " + " + std::to_string(sums.second), ran});
   }
   std::vector<std::size_t> widths(rows.front().size());
   for (const auto& row : rows)

@@ -20,18 +20,18 @@ class statistics {
  public:
   /// The statistics that TUTTI_PRELOAD_STATS requests; null: none. Throws usage_error if its value
   /// is invalid.
-  static std::unique_ptr<statistics> is_requested(int rank, int ranks);
+  static std::unique_ptr<statistics> from_environment(int rank, int ranks);
 
   /// `algorithm`: "allreduce/ring"; null: the call was forwarded to MPI.
   void add(collective what, bool nonblocking, const char* algorithm, std::uint64_t bytes,
-           std::chrono::nanoseconds took);
+           std::chrono::nanoseconds elapsed);
   /// Prints the report. Collective over MPI_COMM_WORLD.
-  void tell() const;
+  void report() const;
 
  private:
-  struct line {
+  struct counters {
     std::uint64_t rerouted = 0, passed = 0, bytes = 0;
-    std::chrono::nanoseconds took{0};
+    std::chrono::nanoseconds time{0};
     std::map<std::string, std::uint64_t> algorithms;
   };
   statistics(std::string file, int rank, int ranks) : file_(std::move(file)), rank_(rank), ranks_(ranks) {}
@@ -40,8 +40,8 @@ class statistics {
 
   std::string file_;  // empty: a table on standard error
   int rank_, ranks_;
-  std::mutex lock_;
-  std::map<std::string, line> lines_;  // "allreduce", "iallreduce"
+  std::mutex mutex_;
+  std::map<std::string, counters> counters_;  // "allreduce", "iallreduce"
 };
 
 }  // namespace tutti::preload

@@ -25,20 +25,20 @@ class translated_call {
   /// Returns false if MPI must handle these arguments, because they are wrong or tutti does not
   /// support them. `rank`, `size`: of the communicator. Packs what is sent.
   bool translate(const arguments& a, int rank, int size);
-  const call& made() const noexcept { return call_; }
+  const call& result() const noexcept { return call_; }
   /// Whether the call uses the program's own buffers, and combines by a loop of tutti.
   bool direct() const noexcept {
-    return in_.parts.empty() && out_.parts.empty() && combined_ == nullptr && !apart_;
+    return in_.parts.empty() && out_.parts.empty() && combined_type_ == nullptr && !operand_copied_;
   }
   /// The bytes that the object keeps for the next call.
-  std::size_t kept() const noexcept {
-    return in_.beside.capacity() + out_.beside.capacity() + packed_.capacity();
+  std::size_t capacity() const noexcept {
+    return in_.staging.capacity() + out_.staging.capacity() + packed_.capacity();
   }
   /// Unpacks what was received.
   void finish();
-  /// Between hold() and let_go() the program may free datatypes and operator.
-  void hold();
-  void let_go();
+  /// Between retain() and release() the program may free datatypes and operator.
+  void retain();
+  void release();
 
  private:
   // Items of the program that are packed contiguously at `place` in the bytes beside them.
@@ -46,11 +46,11 @@ class translated_call {
     void* at;
     std::size_t items;
     const datatype* type;
-    std::size_t place;
+    std::size_t offset;
     bool elements;  // stored with their gaps, as an operator needs them
   };
-  struct side {
-    std::vector<std::byte> beside;
+  struct staged_side {
+    std::vector<std::byte> staging;
     std::vector<part> parts;
     std::vector<std::size_t> counts, displs;
     void clear() {
@@ -70,26 +70,26 @@ class translated_call {
   bool translate_rooted(const arguments& a);
   bool translate_vector(const arguments& a);
   bool translate_combining(const arguments& a);
-  bool choose_loop(const known_operator& op, const datatype& t);
-  bool give(const void* at, std::size_t items, const datatype& type);
-  bool take(void* at, std::size_t items, const datatype& type, bool fill);
-  void stage(side& s, void* at, std::size_t items, const datatype& type, bool elements);
-  bool blocks(side& s, const block_arrays& b, bool received, bool fill, const void*& at);
-  void stage_blocks(side& s, const block_arrays& b);
-  void fill(side& s);
-  bool set_apart();
-  const datatype* usable(int count, MPI_Datatype type);
+  bool choose_loop(const operator_info& op, const datatype& t);
+  bool set_input(const void* at, std::size_t items, const datatype& type);
+  bool set_output(void* at, std::size_t items, const datatype& type, bool fill);
+  void stage(staged_side& s, void* at, std::size_t items, const datatype& type, bool elements);
+  bool set_blocks(staged_side& s, const block_arrays& b, bool received, bool fill, const void*& at);
+  void stage_blocks(staged_side& s, const block_arrays& b);
+  void fill(staged_side& s);
+  bool separate_buffers();
+  const datatype* usable_type(int count, MPI_Datatype type);
 
   datatypes& types_;
   operators& ops_;
   int rank_ = 0, size_ = 1;
   call call_;
-  side in_, out_;
+  staged_side in_, out_;
   local_reduction reduction_;
-  const datatype* combined_ = nullptr;  // if reduction_ combines
-  const known_operator* combines_ = nullptr;
+  const datatype* combined_type_ = nullptr;  // if reduction_ combines
+  const operator_info* combining_op_ = nullptr;
   std::vector<std::byte> packed_;
-  bool apart_ = false;  // the operand is a copy
+  bool operand_copied_ = false;  // the operand is a copy
 };
 
 }  // namespace tutti::preload

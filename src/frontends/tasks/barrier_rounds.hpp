@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The arrivals at barriers of a runtime. A barrier has one round for each power of two below the
-// number of ranks; in each round a rank sends one message and waits for one. task_graph::meet()
-// sends and waits; task_graph counts arrivals here.
+// number of ranks; in each round a rank sends one message and waits for one.
+// task_graph::run_barrier() sends and waits; task_graph counts arrivals here.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace tutti::tasks {
 
 class barrier_rounds {
  public:
-  /// This rank enters the next barrier. Returns its number, from 1 on.
+  /// This rank enters the next barrier. Returns its sequence number, from 1 on.
   std::uint64_t enter() noexcept { return ++entered_; }
   void add_arrival(std::uint32_t round) {
     if (arrivals_.size() <= round) arrivals_.resize(round + 1);

@@ -13,7 +13,7 @@ void call_checks::refuse_kernel(const char* operation) const {
 
 void call_checks::refuse_rank(const char* operation, const char* parameter, int r) const {
   refuse(operation, parameter,
-         "is " + std::to_string(r) + ", but ranks are 0 to " + std::to_string(detail::size_of(ranks_) - 1),
+         "is " + std::to_string(r) + ", but ranks are 0 to " + std::to_string(size_ - 1),
          "name a rank of the runtime's communicator");
 }
 
@@ -35,7 +35,7 @@ void call_checks::transfer(const char* operation, const explicit_transfer& t, bo
   if (t.what == nullptr) refuse(operation, "handle", "is empty", "pass one that data() returned");
   handle(operation, *t.what);
   const char* const whom = sends ? "dest" : "src";
-  const int size = t.where != nullptr ? detail::size_of(*t.where) : detail::size_of(ranks_);
+  const int size = t.where != nullptr ? detail::size_of(*t.where) : size_;
   if ((t.peer < 0 || t.peer >= size) && (sends || t.peer != rank::any))
     refuse(operation, whom,
            "is " + std::to_string(t.peer) + ", but ranks are 0 to " + std::to_string(size - 1),

@@ -14,7 +14,7 @@ namespace tutti::tasks {
 class call_checks {
  public:
   call_checks(detail::communicator_impl& ranks, const data_registry& data) noexcept
-      : ranks_(ranks), data_(data) {}
+      : ranks_(ranks), data_(data), check_thread_(ranks), size_(detail::size_of(ranks)) {}
 
   [[noreturn]] void refuse(const char* operation, const char* parameter, std::string_view problem,
                            const char* remedy) const {
@@ -22,13 +22,13 @@ class call_checks {
   }
   /// The rank's own thread calls, and not from a kernel.
   void thread(const char* operation) const {
-    if (shm::current_rank == &shm::in_kernel) [[unlikely]]
+    if (shm::current_rank == &shm::kernel_identity) [[unlikely]]
       refuse_kernel(operation);
-    detail::check_thread(ranks_, operation);
+    check_thread_(operation);
   }
   /// `r` is a rank of the runtime.
   void rank(const char* operation, const char* parameter, int r) const {
-    if (static_cast<unsigned>(r) >= static_cast<unsigned>(detail::size_of(ranks_))) [[unlikely]]
+    if (static_cast<unsigned>(r) >= static_cast<unsigned>(size_)) [[unlikely]]
       refuse_rank(operation, parameter, r);
   }
   /// This runtime has made the data.
@@ -48,6 +48,8 @@ class call_checks {
 
   detail::communicator_impl& ranks_;
   const data_registry& data_;
+  detail::thread_check check_thread_;
+  int size_;
 };
 
 }  // namespace tutti::tasks

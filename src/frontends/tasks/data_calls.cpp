@@ -21,7 +21,7 @@ data_handle* task_graph::add(const extent& e) {
                    "use several data handles");
   data_handle* const d = data_.add(e, bytes);
   if (d == nullptr) checks_.refuse_used_tag("data", e.tag);
-  take_early(*d);
+  handle_unexpected(*d);
   return d;
 }
 
@@ -34,12 +34,12 @@ void task_graph::set_tag(data_handle& d, long tag) {
       checks_.refuse("set_tag", "handle", "belongs to data that were already sent",
                      "set its tag before you use it");
   if (!data_.set_tag(d, tag)) checks_.refuse_used_tag("set_tag", tag);
-  take_early(d);
+  handle_unexpected(d);
 }
 
-// The data have a new name: takes the messages that named them before.
-void task_graph::take_early(data_handle& d) {
-  for (std::unique_ptr<arrival>& a : data_.take_kept(d)) handle(std::move(a));
+// The data have a new name. Handles the messages that named them before.
+void task_graph::handle_unexpected(data_handle& d) {
+  for (std::unique_ptr<arrival>& a : data_.take_unmatched(d)) handle(std::move(a));
 }
 
 void task_graph::remove(data_handle& d) {
@@ -48,9 +48,9 @@ void task_graph::remove(data_handle& d) {
   reductions_.close(d);
   wait_until(
       [&] {
-        bool over = d.writer.get() == nullptr && d.expected.empty() && d.partials.empty();
-        for (const node_ref& r : d.readers) over = over && r.get() == nullptr;
-        return over && (d.here == nullptr || d.here->users == 1);
+        bool unused = d.writer.get() == nullptr && d.expected.empty() && d.partials.empty();
+        for (const node_ref& r : d.readers) unused = unused && r.get() == nullptr;
+        return unused && (d.local_version == nullptr || d.local_version->users == 1);
       },
       "the tasks that use a data handle", "remove");
   replicas_.remove(d);
@@ -60,8 +60,9 @@ void task_graph::remove(data_handle& d) {
 
 // --- owners and replicas
 
-// Before data are used otherwise: brings the contents to the owner, unless they are overwritten.
-void task_graph::settle_home(data_handle& d, bool overwritten) {
+// Called before data are used in another way. Brings the contents to the owner, unless they are
+// overwritten.
+void task_graph::move_home_to_owner(data_handle& d, bool overwritten) {
   if (!overwritten) transfers_.to_reader(d, d.owner);
   replicas_.move_home(d, overwritten);
 }
@@ -70,8 +71,8 @@ void task_graph::set_owner(data_handle& d, int owner) {
   checks_.thread("set_rank");
   checks_.handle("set_rank", d);
   checks_.rank("set_rank", "owner", owner);
-  // A rank that the last use did not concern now takes the owner for the home.
-  settle(d, false);
+  // A rank that the last use did not concern assumes from now on that the owner is the home.
+  bring_to_owner(d, false);
   if (owner != d.owner) replicas_.set_owner(d, owner);
 }
 
@@ -82,16 +83,16 @@ void task_graph::flush(data_handle* d) {
     return;
   }
   checks_.handle("flush", *d);
-  settle(*d, false);
+  bring_to_owner(*d, false);
   if (d->home == rank_)
-    replicas_.forget_remote(*d);
+    replicas_.drop_remote_replicas(*d);
   else
-    replicas_.forget_local(*d);
+    replicas_.drop_local_replica(*d);
 }
 
 void task_graph::set_cache(bool on) {
   checks_.thread("cache");
-  if (on == replicas_.caches()) return;
+  if (on == replicas_.caching()) return;
   flush(nullptr);
   replicas_.set_cache(on);
 }
@@ -106,7 +107,7 @@ void task_graph::fetch(data_handle* d, int rank) {
     return;
   }
   checks_.handle("fetch", *d);
-  settle(*d, false);
+  bring_to_owner(*d, false);
   transfers_.to_reader(*d, rank);
   replicas_.free_evicted(d);
 }
@@ -130,10 +131,10 @@ void task_graph::scatter(data_handle* const* data, std::size_t n, int root) {
     reductions_.close(d);
     replicas_.make_home(d, root);
     if (d.owner == root) continue;
-    if (node == nullptr || !packs_.packs(d.bytes)) {
+    if (node == nullptr || !packs_.is_packed(d.bytes)) {
       transfers_.to_rank(d, d.owner);
     } else if (rank_ == root) {
-      node->add(static_cast<std::uint32_t>(i), d.owner, d.bytes, replicas_.read_here(d, *node));
+      node->add(static_cast<std::uint32_t>(i), d.owner, d.bytes, replicas_.read_local(d, *node));
     } else if (rank_ == d.owner) {
       receive_pack(d, *node, static_cast<std::uint32_t>(i));
     }
@@ -156,12 +157,12 @@ void task_graph::gather(data_handle* const* data, std::size_t n, int root) {
   for (std::size_t i = 0; i < n; ++i) {
     if (data[i] == nullptr) continue;
     data_handle& d = *data[i];
-    settle(d, false);
+    bring_to_owner(d, false);
     if (d.home == root) continue;
-    if (node == nullptr || !packs_.packs(d.bytes)) {
+    if (node == nullptr || !packs_.is_packed(d.bytes)) {
       transfers_.to_rank(d, root);
     } else if (rank_ == d.home) {
-      node->add(static_cast<std::uint32_t>(i), d.home, d.bytes, replicas_.read_here(d, *node));
+      node->add(static_cast<std::uint32_t>(i), d.home, d.bytes, replicas_.read_local(d, *node));
     } else if (rank_ == root) {
       receive_pack(d, *node, static_cast<std::uint32_t>(i));
     }
@@ -171,13 +172,13 @@ void task_graph::gather(data_handle* const* data, std::size_t n, int root) {
 
 // The contents arrive in a pack.
 void task_graph::receive_pack(data_handle& d, scatter_gather_node& node, std::uint32_t index) {
-  if (d.fixed)
+  if (d.in_place)
     replicas_.wait_for_users(d, node);
   else
-    replicas_.replace_here(d).use_block(block::make(d.bytes));
+    replicas_.replace_local(d).use_block(block::make(d.bytes));
   replicas_.set_writer(d, node);
   d.readable = true;
-  node.add(index, d.owner, d.bytes, *d.here);
+  node.add(index, d.owner, d.bytes, *d.local_version);
 }
 
 }  // namespace tutti::tasks

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The record of data on one rank. The data registry creates it. Its parts belong to the classes
-// that are named below; no other class writes them. All of it follows from the order of insertion.
-// So ranks that insert the same tasks know the same without a message.
+// that are named below; no other class writes them. The order of insertion determines all of it. So
+// ranks that insert the same tasks have equal records without a message.
 #pragma once
 
 #include <cstddef>
@@ -26,26 +26,26 @@ struct collection;
 /// One replica that one rank holds of data whose home is another rank. Both ranks have a record of
 /// it, in a list of replicas that is the same on both.
 struct replica {
-  data_handle* of = nullptr;
+  data_handle* data = nullptr;
   int peer = 0;  // the other rank
-  replica *before = nullptr, *behind = nullptr;
+  replica *prev = nullptr, *next = nullptr;
   bool valid = false;  // up to date, and in a list
 };
 
 /// A rank collects the contributions of this rank to a reduction.
-struct demand {
+struct collect_request {
   int from = 0, home = 0;
   std::uint32_t token = 0;
   std::uint32_t index = 0, count = 0;
-  std::vector<forwarding> further;
+  std::vector<forwarding> forward_to;
 };
 
-/// What this rank knows about another rank and these data. Its address does not change.
+/// The state of these data that concerns one other rank. Its address does not change.
 struct peer_record {
   int rank = 0;
   std::uint32_t sent = 0, received = 0;       // transfers to and from there (transfer_table)
-  std::uint32_t requested = 0, answered = 0;  // contributions, from and for there (reductions)
-  replica remote;                             // which that rank holds (replica_directory)
+  std::uint32_t requested = 0, supplied = 0;  // contributions, from and for there (reductions)
+  replica remote_replica;                     // which that rank holds (replica_directory)
 };
 
 struct data_handle {
@@ -54,35 +54,35 @@ struct data_handle {
   data_handle(const data_handle&) = delete;
 
   // --- data_registry
-  const data_registry& of;
+  const data_registry& registry;
   std::int64_t id = 0;  // below 0: -1 - tag
-  extent form;
+  extent spec;
   std::size_t bytes = 0;
 
   // --- replica_directory
   int owner = 0;
   /// The rank that has the contents: the owner, or the previous owner until they are sent.
   int home = 0;
-  contents* here = nullptr;       // on this rank; null: none
-  bool fixed = false;             // writers write them in place, and do not make new ones
-  bool readable = false;          // they have a value when the writer is complete
-  node_ref writer;                // of `here`
-  std::vector<node_ref> readers;  // of `here`, if fixed
-  node_ref sending;               // a send of `here` that has not begun: more ranks may join it
-  replica local;                  // valid: `here` equals the contents of `home`
+  contents* local_version = nullptr;  // the contents on this rank; null: none
+  bool in_place = false;              // writers write in place, and make no new version
+  bool readable = false;              // the data have a value when the writer is complete
+  node_ref writer;                    // of `local_version`
+  std::vector<node_ref> readers;      // of `local_version`, if written in place
+  node_ref pending_send;              // of `local_version`; more ranks may join until it begins
+  replica local_replica;              // valid: `local_version` equals the contents of `home`
 
   // --- transfer_table
-  std::vector<receive_node*> expected;          // receives whose message has not arrived
-  std::vector<std::unique_ptr<arrival>> early;  // messages whose receive is not inserted yet
+  std::vector<receive_node*> expected;               // receives whose message has not arrived
+  std::vector<std::unique_ptr<arrival>> unexpected;  // messages whose receive is not inserted yet
 
   // --- reductions
   std::vector<std::unique_ptr<partial>> partials;  // contributions here for another home
-  std::vector<demand> demands;                     // for these
-  std::unique_ptr<collection> open;                // at home: a reduction that is not closed
+  std::vector<collect_request> collect_requests;   // for these
+  std::unique_ptr<collection> open_reduction;      // at home: a reduction that is not closed
 
-  // --- the three of them
+  // --- transfer_table, reductions and replica_directory
   std::vector<std::unique_ptr<peer_record>> peers;
-  peer_record& with(int rank) {
+  peer_record& peer(int rank) {
     for (auto& p : peers)
       if (p->rank == rank) return *p;
     return add_peer(rank);
@@ -92,7 +92,7 @@ struct data_handle {
   peer_record& add_peer(int rank);
 };
 
-/// For reports.
+/// The name of the data in reports.
 std::string name_of(const data_handle& d);
 
 }  // namespace tutti::tasks

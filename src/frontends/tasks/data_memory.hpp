@@ -14,20 +14,20 @@ namespace tutti::tasks {
 
 struct failure;
 
-/// Bytes on a boundary of 64, behind space for the head of a message.
+/// Bytes on a boundary of 64, behind space for the header of a message.
 class block {
  public:
-  static constexpr std::size_t head_bytes = 48;
+  static constexpr std::size_t header_bytes = 48;
 
   static block* make(std::size_t bytes) {
     void* const at = ::operator new (sizeof(block) + bytes, std::align_val_t{64});
     return new (at) block;
   }
   std::byte* data() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
-  /// The address of a message that begins with its head.
-  std::byte* message() noexcept { return data() - head_bytes; }
-  void keep() noexcept { ++users_; }
-  void drop() noexcept {
+  /// The address of a message that begins with its header.
+  std::byte* message() noexcept { return data() - header_bytes; }
+  void retain() noexcept { ++users_; }
+  void release() noexcept {
     if (--users_ == 0) ::operator delete (static_cast<void*>(this), std::align_val_t{64});
   }
 
@@ -42,19 +42,19 @@ class block {
 struct contents {
   std::byte* data = nullptr;
   const failure* poisoned = nullptr;  // why the writer has not computed them
-  block* in = nullptr;                // null: memory of the program, or none yet
+  block* memory = nullptr;            // null: memory of the program, or none yet
   std::uint32_t users = 1;
 
-  void keep() noexcept { ++users; }
-  void drop() noexcept {
+  void retain() noexcept { ++users; }
+  void release() noexcept {
     if (--users != 0) return;
-    if (in != nullptr) in->drop();
+    if (memory != nullptr) memory->release();
     delete this;
   }
   /// Places the contents in a block, and takes over one use of it.
   void use_block(block* b) noexcept {
-    if (in != nullptr) in->drop();
-    in = b;
+    if (memory != nullptr) memory->release();
+    memory = b;
     data = b->data();
   }
 };

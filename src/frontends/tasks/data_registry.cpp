@@ -8,17 +8,17 @@
 
 namespace tutti::tasks {
 
-data_handle::data_handle(const data_registry& r) noexcept : of(r) {}
+data_handle::data_handle(const data_registry& r) noexcept : registry(r) {}
 
 data_handle::~data_handle() {
-  if (here != nullptr) here->drop();
+  if (local_version != nullptr) local_version->release();
 }
 
 peer_record& data_handle::add_peer(int rank) {
   auto made = std::make_unique<peer_record>();
   made->rank = rank;
-  made->remote.of = this;
-  made->remote.peer = rank;
+  made->remote_replica.data = this;
+  made->remote_replica.peer = rank;
   peers.push_back(std::move(made));
   return *peers.back();
 }
@@ -30,32 +30,32 @@ std::string name_of(const data_handle& d) {
 
 data_handle* data_registry::add(const extent& e, std::size_t bytes) {
   auto d = std::make_unique<data_handle>(*this);
-  d->form = e;
+  d->spec = e;
   d->bytes = bytes;
   d->owner = d->home = e.owner;
-  d->local.of = d.get();
+  d->local_replica.data = d.get();
   if (e.memory != nullptr || e.count == 0) {
-    d->here = new contents;
-    d->here->data = static_cast<std::byte*>(e.memory);
-    d->fixed = d->readable = true;
+    d->local_version = new contents;
+    d->local_version->data = static_cast<std::byte*>(e.memory);
+    d->in_place = d->readable = true;
   }
   if (e.tag < 0) {
     d->id = static_cast<std::int64_t>(by_index_.size());
     by_index_.push_back(d.get());
-  } else if (!give_tag(*d, e.tag)) {
+  } else if (!assign_tag(*d, e.tag)) {
     return nullptr;
   }
   data_.push_back(std::move(d));
   return data_.back().get();
 }
 
-bool data_registry::give_tag(data_handle& d, long tag) {
+bool data_registry::assign_tag(data_handle& d, long tag) {
   if (!by_tag_.emplace(tag, &d).second) return false;
   d.id = -1 - tag;
   if (const auto before = unused_tags_.find(tag); before != unused_tags_.end()) {
     d.peers = std::move(before->second.peers);
-    d.demands = std::move(before->second.demands);
-    for (auto& p : d.peers) p->remote.of = &d;
+    d.collect_requests = std::move(before->second.collect_requests);
+    for (auto& p : d.peers) p->remote_replica.data = &d;
     unused_tags_.erase(before);
   }
   return true;
@@ -64,7 +64,7 @@ bool data_registry::give_tag(data_handle& d, long tag) {
 bool data_registry::set_tag(data_handle& d, long tag) {
   const std::int64_t before = d.id;
   if (before == -1 - tag) return true;
-  if (!give_tag(d, tag)) return false;
+  if (!assign_tag(d, tag)) return false;
   if (before < 0) {
     by_tag_.erase(-1 - before);
   } else {
@@ -82,21 +82,21 @@ data_handle* data_registry::find(std::int64_t id) const noexcept {
   return at != by_tag_.end() ? at->second : nullptr;
 }
 
-std::vector<std::unique_ptr<arrival>> data_registry::take_kept(const data_handle& d) {
-  std::vector<std::unique_ptr<arrival>> taken;
-  for (std::unique_ptr<arrival>& a : unknown_)
-    if (a->what.id == d.id) taken.push_back(std::move(a));
-  if (!taken.empty()) std::erase(unknown_, nullptr);
-  return taken;
+std::vector<std::unique_ptr<arrival>> data_registry::take_unmatched(const data_handle& d) {
+  std::vector<std::unique_ptr<arrival>> matched;
+  for (std::unique_ptr<arrival>& a : unmatched_)
+    if (a->header.id == d.id) matched.push_back(std::move(a));
+  if (!matched.empty()) std::erase(unmatched_, nullptr);
+  return matched;
 }
 
 // Other ranks may have removed the data already, and sent the first messages for the next of their
 // name.
 void data_registry::remove(data_handle& d) {
-  for (auto& a : d.early) unknown_.push_back(std::move(a));
+  for (auto& a : d.unexpected) unmatched_.push_back(std::move(a));
   if (d.id < 0) {
     by_tag_.erase(-1 - d.id);
-    unused_tags_[-1 - d.id] = {std::move(d.peers), std::move(d.demands)};
+    unused_tags_[-1 - d.id] = {std::move(d.peers), std::move(d.collect_requests)};
   } else {
     by_index_[static_cast<std::size_t>(d.id)] = nullptr;
   }

@@ -16,8 +16,8 @@ namespace tutti::tasks {
 
 class data_sender {
  public:
-  data_sender(message_channel& by, int ranks)
-      : messages_(by),
+  data_sender(message_channel& messages, int ranks)
+      : messages_(messages),
         bytes_sent_(static_cast<std::size_t>(ranks)),
         messages_sent_(static_cast<std::size_t>(ranks)) {}
   data_sender(const data_sender&) = delete;
@@ -26,10 +26,11 @@ class data_sender {
   message_channel& messages() noexcept { return messages_; }
   /// Sends contents to `n` ranks: to three or more by a binomial tree, in which receivers forward.
   /// Returns how often `listener` will be notified; 0 means that the contents are no longer needed.
-  std::size_t send(const head& what, const contents& from, std::size_t bytes, const forwarding* to,
-                   std::size_t n, send_listener* listener);
-  /// Sends the reason why there are no contents.
-  void send_failure(int to, head what, const failure& why, std::span<const forwarding> further = {});
+  std::size_t send(const message_header& header, const contents& from, std::size_t bytes,
+                   const forwarding* to, std::size_t n, send_listener* listener);
+  /// Sends the failure because of which there are no contents.
+  void send_failure(int to, message_header header, const failure& why,
+                    std::span<const forwarding> forward_to = {});
 
   /// Counts a message of data that the caller sends.
   void count(int to, std::size_t bytes) noexcept {

@@ -27,13 +27,13 @@ void* task_graph::acquire(data_handle& d, use_mode how, place& at) {
     checks_.refuse("acquire", "handle",
                    "refers to " + name_of(d) + ", of which this rank has no up-to-date copy",
                    "fetch() it to this rank first");
-  if (d.here == nullptr) replicas_.make_contents(d, true);
-  auto& node = ready_.make<hold_node>();
+  if (d.local_version == nullptr) replicas_.make_contents(d, true);
+  auto& node = ready_.make<view_node>();
   contents* before = nullptr;
-  contents& mine = writes ? replicas_.write_here(d, node, how == use_mode::read_write, before)
-                          : replicas_.read_here(d, node);
+  contents& mine = writes ? replicas_.write_local(d, node, how == use_mode::read_write, before)
+                          : replicas_.read_local(d, node);
   node.set(mine, before, d.bytes);
-  if (writes) replicas_.forget_remote(d);
+  if (writes) replicas_.drop_remote_replicas(d);
   ready_.release(node);
   try {
     wait_until([&] { return node.held(); }, "the tasks before a view", "acquire");
@@ -51,19 +51,19 @@ void* task_graph::acquire(data_handle& d, use_mode how, place& at) {
     failures_.mark_reported(*f);
     std::rethrow_exception(error_of(*f, "acquire", rank_));
   }
-  at = {c.data, d.form.count};
+  at = {c.data, d.spec.count};
   return &node;
 }
 
 void task_graph::release_view(void* acquired) noexcept {
-  ready_.complete(*static_cast<hold_node*>(acquired));
+  ready_.complete(*static_cast<view_node*>(acquired));
 }
 
-void hold_node::go(ready_queue& by) {
-  if (given_up_) return by.complete(*this);
-  if (before_ != nullptr) {
-    if (bytes_ != 0) std::memcpy(at_->data, before_->data, bytes_);
-    at_->poisoned = before_->poisoned;
+void view_node::start(ready_queue& queue) {
+  if (given_up_) return queue.complete(*this);
+  if (initial_ != nullptr) {
+    if (bytes_ != 0) std::memcpy(contents_->data, initial_->data, bytes_);
+    contents_->poisoned = initial_->poisoned;
   }
   held_ = true;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The program's own use of data, at its place among the tasks. task_graph::acquire() makes a
-// hold_node, and release_view() completes it.
+// view_node, and release_view() completes it.
 #pragma once
 
 #include <cstddef>
@@ -12,30 +12,30 @@
 
 namespace tutti::tasks {
 
-class hold_node final : public node {
+class view_node final : public node {
  public:
-  hold_node() noexcept : node(false) {}
-  /// The version that is held. `before`: its initial value, with a use that the node drops, or
-  /// null.
+  view_node() noexcept : node(false) {}
+  /// Sets the version that the view shows. `before`: its initial value, with a use that the node
+  /// releases, or null.
   void set(contents& at, contents* before, std::size_t bytes) noexcept {
-    at_ = &at;
-    before_ = before;
+    contents_ = &at;
+    initial_ = before;
     bytes_ = bytes;
-    at.keep();
+    at.retain();
   }
-  void go(ready_queue& by) override;
+  void start(ready_queue& queue) override;
   /// Completes the node as soon as it begins, because nobody will release it.
   void give_up() noexcept { given_up_ = true; }
-  void let_go() noexcept override {
-    at_->drop();
-    if (before_ != nullptr) before_->drop();
+  void release_resources() noexcept override {
+    contents_->release();
+    if (initial_ != nullptr) initial_->release();
   }
-  std::string what() const override { return "a view that acquire() returned and that still exists"; }
+  std::string description() const override { return "a view that acquire() returned and that still exists"; }
   bool held() const noexcept { return held_; }
-  contents& at() noexcept { return *at_; }
+  contents& at() noexcept { return *contents_; }
 
  private:
-  contents *at_ = nullptr, *before_ = nullptr;
+  contents *contents_ = nullptr, *initial_ = nullptr;
   std::size_t bytes_ = 0;
   bool held_ = false, given_up_ = false;
 };

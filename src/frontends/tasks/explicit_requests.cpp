@@ -17,7 +17,7 @@ using shared_request = std::shared_ptr<explicit_request>;
 }  // namespace
 
 explicit_transfer_node& task_graph::make_explicit(const explicit_transfer& t, bool sends) {
-  settle(*t.what, false);
+  bring_to_owner(*t.what, false);
   return explicit_.make(t, sends);
 }
 
@@ -32,13 +32,13 @@ void* task_graph::start(const explicit_transfer& t, bool sends) {
 
 bool task_graph::test(void* request, detail::envelope& found) {
   auto& r = **static_cast<shared_request*>(request);
-  if (!r.over) {
+  if (!r.complete) {
     progress_all();
-    if (!r.over && detail::endpoint_of(*all_).size() > 1) {
-      detail::endpoint_of(*all_).pause(site("a transfer"));
-      detail::endpoint_of(*all_).progressed();
+    if (!r.complete && detail::endpoint_of(*comm_).size() > 1) {
+      detail::endpoint_of(*comm_).pause(site("a transfer"));
+      detail::endpoint_of(*comm_).progressed();
     }
-    if (!r.over) return false;
+    if (!r.complete) return false;
   }
   found = r.found;
   if (r.error) std::rethrow_exception(std::exchange(r.error, nullptr));
@@ -47,7 +47,7 @@ bool task_graph::test(void* request, detail::envelope& found) {
 
 void task_graph::wait(void* request, detail::envelope& found) {
   auto& r = **static_cast<shared_request*>(request);
-  wait_until([&] { return r.over; }, "a transfer", "wait");
+  wait_until([&] { return r.complete; }, "a transfer", "wait");
   found = r.found;
   if (r.error) std::rethrow_exception(std::exchange(r.error, nullptr));
 }
@@ -55,22 +55,22 @@ void task_graph::wait(void* request, detail::envelope& found) {
 // If an exception is under way, the end of the runtime waits for the transfer.
 void task_graph::drop(void* request) noexcept {
   auto* const r = static_cast<shared_request*>(request);
-  if (!(*r)->over && std::uncaught_exceptions() == 0) {
+  if (!(*r)->complete && std::uncaught_exceptions() == 0) {
     try {
-      wait_until([&] { return (*r)->over; }, "a transfer", "wait");
+      wait_until([&] { return (*r)->complete; }, "a transfer", "wait");
     } catch (...) {
-      failures_.note_error(std::current_exception());
+      failures_.record_error(std::current_exception());
     }
   }
   delete r;
 }
 
-void task_graph::detach(const explicit_transfer* all, std::size_t n, bool sends, const follow_up& then) {
+void task_graph::detach(const explicit_transfer* all, std::size_t n, bool sends, const follow_up& action) {
   const char* const operation = sends ? "isend_detached" : "irecv_detached";
   for (std::size_t i = 0; i < n; ++i) checks_.transfer(operation, all[i], sends);
-  if (then.unlocks) follow_ups_.lock(then.tag);
-  auto group = std::make_shared<explicit_group>(n, then);
-  if (n == 0) return follow_ups_.add(std::move(group->then));
+  if (action.unlocks) follow_ups_.lock(action.tag);
+  auto group = std::make_shared<explicit_group>(n, action);
+  if (n == 0) return follow_ups_.add(std::move(group->action));
   for (std::size_t i = 0; i < n; ++i) {
     explicit_transfer_node& node = make_explicit(all[i], sends);
     node.group = group;

@@ -12,10 +12,10 @@ std::exception_ptr error_of(const failure& why, const char* operation, int rank)
   const task_error reported(operation, rank, "",
                             why.task + " on rank " + std::to_string(why.rank) + " threw: " + why.text,
                             "its output is invalid until it is overwritten");
-  if (why.what == nullptr) return std::make_exception_ptr(reported);
+  if (why.exception == nullptr) return std::make_exception_ptr(reported);
   try {
     try {
-      std::rethrow_exception(why.what);
+      std::rethrow_exception(why.exception);
     } catch (...) {
       std::throw_with_nested(reported);
     }
@@ -34,7 +34,7 @@ std::string text_of(const failure& why) {
 
 const failure* failure_log::add(failure one, bool report) {
   one.text = std::string(without_prefix(one.text));
-  const std::lock_guard<std::mutex> held(lock_);
+  const std::lock_guard<std::mutex> held(mutex_);
   failures_.push_back(std::move(one));
   if (report && to_report_ == nullptr) to_report_ = &failures_.back();
   return &failures_.back();
@@ -47,14 +47,14 @@ const failure* failure_log::add_received(const char* text, std::size_t bytes) {
 }
 
 void failure_log::mark_reported(const failure& one) {
-  const std::lock_guard<std::mutex> held(lock_);
+  const std::lock_guard<std::mutex> held(mutex_);
   if (to_report_ == &one) to_report_ = nullptr;
 }
 
 void failure_log::throw_first(const char* operation) {
   const failure* first = nullptr;
   {
-    const std::lock_guard<std::mutex> held(lock_);
+    const std::lock_guard<std::mutex> held(mutex_);
     first = std::exchange(to_report_, nullptr);
   }
   if (first != nullptr) std::rethrow_exception(error_of(*first, operation, rank_));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What has gone wrong on one rank. A *failure* is a kernel that has thrown, here or on another
+// The failures and errors of one rank. A *failure* is a kernel that has thrown, here or on another
 // rank; the data that it should have written point to it. An *error* is a mistake in the graph or
 // a failed peer; the next call that waits throws it.
 //
@@ -17,12 +17,12 @@
 
 namespace tutti::tasks {
 
-/// Why data could not be computed. It lives as long as its log.
+/// The reason why data could not be computed. It lives as long as its log.
 struct failure {
-  std::string task;                   // the name of the task in reports
-  int rank = 0;                       // the rank that ran it
-  std::string text;                   // the text of what it threw
-  std::exception_ptr what = nullptr;  // on that rank only
+  std::string task;                        // the name of the task in reports
+  int rank = 0;                            // the rank that ran it
+  std::string text;                        // the text of what it threw
+  std::exception_ptr exception = nullptr;  // on that rank only
 };
 
 /// A task_error about the failure. On the rank of the kernel it nests the kernel's exception.
@@ -41,11 +41,11 @@ class failure_log {
   const failure* add_thrown(std::string task, std::string text, std::exception_ptr what) {
     return add({std::move(task), rank_, std::move(text), std::move(what)}, true);
   }
-  /// Why a transfer does not arrive; note_error() reports the reason.
+  /// Adds the reason why a transfer does not arrive. record_error() reports it.
   const failure* add_lost(std::string what, int rank, std::string text) {
     return add({std::move(what), rank, std::move(text), nullptr}, false);
   }
-  /// A failure of another rank, as text_of() wrote it into a message; throw_first() reports it.
+  /// Adds a failure of another rank, from the text of text_of(). throw_first() reports it.
   const failure* add_received(const char* text, std::size_t bytes);
   /// The caller reports this failure itself.
   void mark_reported(const failure& one);
@@ -54,7 +54,7 @@ class failure_log {
 
   // --- the rank's own thread
   /// Keeps the first error.
-  void note_error(std::exception_ptr what) {
+  void record_error(std::exception_ptr what) {
     if (!error_) error_ = std::move(what);
   }
   /// Throws the error, once.
@@ -67,7 +67,7 @@ class failure_log {
   const failure* add(failure one, bool report);
 
   int rank_;
-  std::mutex lock_;  // of the next two
+  std::mutex mutex_;  // of the next two
   std::deque<failure> failures_;
   const failure* to_report_ = nullptr;
   std::exception_ptr error_;

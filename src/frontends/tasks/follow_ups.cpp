@@ -8,7 +8,7 @@ namespace tutti::tasks {
 void follow_ups::wait_for(node& n, std::uint64_t tag) {
   task_tag& t = tags_[tag];
   if (t.unlocked) return;
-  n.waits.fetch_add(1, std::memory_order_relaxed);
+  n.pending_dependencies.fetch_add(1, std::memory_order_relaxed);
   t.waiting.push_back(&n);
 }
 
@@ -21,11 +21,11 @@ void follow_ups::unlock(std::uint64_t tag) {
 bool follow_ups::run_all() {
   if (running_) return false;
   running_ = true;
-  struct leave {
+  struct reset_guard {
     bool& running;
-    ~leave() { running = false; }
+    ~reset_guard() { running = false; }
   };
-  const leave out{running_};
+  const reset_guard guard{running_};
   while (!callbacks_.empty())
     for (std::function<void()>& call : std::exchange(callbacks_, {})) call();
   return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What follows explicit transfers: callbacks of the program, and tags that tasks wait for.
+// The follow-ups of explicit transfers: callbacks of the program, and tags that tasks wait for.
 // explicit_transfers adds follow-ups of complete transfers; task_graph runs the callbacks, and lets
 // tasks wait for tags. Only the rank's own thread calls.
 #pragma once
@@ -24,13 +24,13 @@ class follow_ups {
   follow_ups(const follow_ups&) = delete;
   follow_ups& operator=(const follow_ups&) = delete;
 
-  /// `n` waits for the tag, unless it is unlocked. Before `n` is released.
+  /// `n` waits for the tag, unless it is unlocked. Call it before `n` is released.
   void wait_for(node& n, std::uint64_t tag);
   /// Releases the nodes that wait for the tag. Later ones do not wait, until it is locked.
   void unlock(std::uint64_t tag);
   void lock(std::uint64_t tag) { tags_[tag].unlocked = false; }
 
-  /// The transfers are complete: unlocks the tag, and keeps the callback.
+  /// Called when the transfers are complete. Unlocks the tag, and stores the callback.
   void add(follow_up&& one) {
     if (one.unlocks) unlock(one.tag);
     if (one.call) callbacks_.push_back(std::move(one.call));

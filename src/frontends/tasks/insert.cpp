@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Insertion: which rank runs a task, what it waits for, and what is sent for it. All ranks that a
-// task concerns know what decides this, because they insert in the same order.
+// Insertion decides which rank runs a task, what it waits for, and what is sent for it. All ranks
+// that a task concerns decide the same, because they insert in the same order.
 #include <string>
 
 #include "frontends/tasks/kernel_node.hpp"
@@ -16,20 +16,20 @@ bool reads(use_mode how) noexcept { return how == use_mode::read || how == use_m
 }  // namespace
 
 void task_graph::refuse_owners(const use* uses, std::size_t n, bool written) const {
-  std::string whose;
+  std::string owners;
   for (std::size_t i = 0; i < n; ++i)
     if (uses[i].what != nullptr && (!written || writes(uses[i].how)))
-      whose += (whose.empty() ? "" : ", ") + name_of(*uses[i].what) + " of rank " +
-               std::to_string(uses[i].what->owner);
+      owners += (owners.empty() ? "" : ", ") + name_of(*uses[i].what) + " of rank " +
+                std::to_string(uses[i].what->owner);
   checks_.refuse("insert", "on",
                  std::string(written ? "is needed: the data that the task writes"
                                      : "is needed: the data that the task reads") +
-                     " have several owners: " + whose,
+                     " have several owners: " + owners,
                  "name the rank that runs it, with on(rank) or on_owner_of(handle)");
 }
 
 // Returns -1 if another rank runs the task, and this rank cannot know which.
-int task_graph::runs(const use* uses, std::size_t n, const task_options& w) const {
+int task_graph::executing_rank(const use* uses, std::size_t n, const task_options& w) const {
   if (w.on_given_rank && w.owner_given)
     checks_.refuse("insert", "on", "is given together with on_owner_of()", "pass one of them");
   if (w.on_given_rank) {
@@ -37,20 +37,20 @@ int task_graph::runs(const use* uses, std::size_t n, const task_options& w) cons
     return w.on;
   }
   if (w.owner_given && w.on_owner_of != nullptr) return w.on_owner_of->owner;
-  int who = -1;
+  int runner = -1;
   bool unknown = w.owner_given;
   if (!w.owner_given)
     for (const bool written : {true, false}) {
       for (std::size_t i = 0; i < n && !unknown; ++i) {
         if (writes(uses[i].how) != written) continue;
         if (uses[i].what == nullptr)
-          unknown = who < 0 && written;
-        else if (who < 0)
-          who = uses[i].what->owner;
-        else if (who != uses[i].what->owner)
+          unknown = runner < 0 && written;
+        else if (runner < 0)
+          runner = uses[i].what->owner;
+        else if (runner != uses[i].what->owner)
           refuse_owners(uses, n, written);
       }
-      if (who >= 0) return who;
+      if (runner >= 0) return runner;
       if (unknown) break;
     }
   if (n == 0 && !unknown) return rank_;
@@ -65,19 +65,19 @@ int task_graph::runs(const use* uses, std::size_t n, const task_options& w) cons
 }
 
 // Returns whether the task concerns this rank.
-bool task_graph::check_uses(const use* uses, std::size_t n, bool mine) const {
-  bool concerned = mine;
+bool task_graph::check_uses(const use* uses, std::size_t n, bool runs_here) const {
+  bool concerned = runs_here;
   for (std::size_t i = 0; i < n; ++i) {
     const data_handle* const d = uses[i].what;
     if (d == nullptr) {
-      if (mine)
+      if (runs_here)
         checks_.refuse("insert", "handle",
                        "is empty in argument " + std::to_string(i + 1) + ", but this rank runs the task",
                        "create the data handle on this rank too");
       continue;
     }
     checks_.handle("insert", *d);
-    concerned = concerned || replicas_.concerns(*d);
+    concerned = concerned || replicas_.involves_this_rank(*d);
     for (std::size_t k = 0; k < i; ++k)
       if (uses[k].what == d && (writes(uses[i].how) || writes(uses[k].how)))
         checks_.refuse("insert", "handle", "is " + name_of(*d) + " in two arguments, of which one writes",
@@ -88,33 +88,33 @@ bool task_graph::check_uses(const use* uses, std::size_t n, bool mine) const {
 
 void* task_graph::begin(const use* uses, std::size_t n, const task_options& w, const code& c) {
   checks_.thread("insert");
-  const int who = runs(uses, n, w);
-  const bool mine = who == rank_;
-  const bool concerned = check_uses(uses, n, mine);
+  const int runner = executing_rank(uses, n, w);
+  const bool runs_here = runner == rank_;
+  const bool concerned = check_uses(uses, n, runs_here);
   if (++inserted_ % 32 == 0) {
     progress(false);
     throttle();
   }
-  if (!concerned || who < 0) return nullptr;
+  if (!concerned || runner < 0) return nullptr;
 
   for (std::size_t i = 0; i < n; ++i)
     if (data_handle* const d = uses[i].what; d != nullptr) {
-      settle_for(*d, uses[i]);
-      if (reads(uses[i].how)) transfers_.to_reader(*d, who);
+      prepare_for_use(*d, uses[i]);
+      if (reads(uses[i].how)) transfers_.to_reader(*d, runner);
     }
   kernel_node* made = nullptr;
-  if (mine) {
+  if (runs_here) {
     made = &ready_.make<kernel_node>(c, n, w.name, ++task_ids_);
-    for (std::size_t i = 0; i < n; ++i) fill((*made)[i], uses[i], *made);
+    for (std::size_t i = 0; i < n; ++i) set_argument((*made)[i], uses[i], *made);
     if (w.waits) follow_ups_.wait_for(*made, w.after);
   }
   for (std::size_t i = 0; i < n; ++i)
     if (data_handle* const d = uses[i].what; d != nullptr) {
       if (uses[i].how == use_mode::reduce) {
-        reductions_.contribute(*d, *uses[i].by, who, made, mine ? (*made)[i].at : nullptr);
+        reductions_.contribute(*d, *uses[i].by, runner, made, runs_here ? (*made)[i].target : nullptr);
         continue;
       }
-      if (writes(uses[i].how)) transfers_.from_writer(*d, who);
+      if (writes(uses[i].how)) transfers_.from_writer(*d, runner);
       replicas_.drop_uncached(*d);
     }
   replicas_.free_evicted(nullptr);
@@ -122,40 +122,40 @@ void* task_graph::begin(const use* uses, std::size_t n, const task_options& w, c
   return made != nullptr ? made->closure() : nullptr;
 }
 
-void task_graph::settle_for(data_handle& d, const use& u) {
-  if (u.how != use_mode::reduce) return settle(d, u.how == use_mode::write);
-  if (d.home != d.owner) settle(d, false);
+void task_graph::prepare_for_use(data_handle& d, const use& u) {
+  if (u.how != use_mode::reduce) return bring_to_owner(d, u.how == use_mode::write);
+  if (d.home != d.owner) bring_to_owner(d, false);
   reductions_.begin(d, *u.by);
 }
 
 void task_graph::submit() noexcept { ready_.release(*std::exchange(inserting_, nullptr)); }
 
-void task_graph::fill(argument& a, const use& u, node& n) {
+void task_graph::set_argument(argument& a, const use& u, node& n) {
   data_handle& d = *u.what;
-  a.count = static_cast<std::uint32_t>(d.form.count);
-  a.element = static_cast<std::uint32_t>(d.form.element);
+  a.count = static_cast<std::uint32_t>(d.spec.count);
+  a.element = static_cast<std::uint32_t>(d.spec.element);
   a.reads = reads(u.how);
   a.writes = writes(u.how);
   if (u.how == use_mode::reduce) {
-    a.by = u.by;
-    a.at = new contents;
-    a.at->use_block(block::make(d.bytes));
+    a.op = u.by;
+    a.target = new contents;
+    a.target->use_block(block::make(d.bytes));
   } else if (a.writes) {
-    a.at = &replicas_.write_here(d, n, a.reads, a.from);
-    a.at->keep();
+    a.target = &replicas_.write_local(d, n, a.reads, a.initial);
+    a.target->retain();
   } else {
-    a.at = &replicas_.read_here(d, n);
-    a.at->keep();
+    a.target = &replicas_.read_local(d, n);
+    a.target->retain();
   }
 }
 
 // Runs kernels while more nodes than allowed are pending.
 void task_graph::throttle() {
-  if (ready_.pending() <= how_.max_pending) return;
-  for (std::size_t target = how_.max_pending - how_.max_pending / 8; ready_.pending() > target;) {
+  if (ready_.pending() <= options_.max_pending) return;
+  for (std::size_t target = options_.max_pending - options_.max_pending / 8; ready_.pending() > target;) {
     if (ready_.run_one()) {
       ready_.reap();
-      ready_.begin_own();
+      ready_.start_rank_thread_nodes();
       continue;
     }
     if (!progress(false)) return;

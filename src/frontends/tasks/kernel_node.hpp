@@ -16,9 +16,9 @@ namespace tutti::tasks {
 
 /// One argument of a task.
 struct argument {
-  contents* at = nullptr;
-  contents* from = nullptr;     // the initial value of `at`, if the task makes a new version
-  const reducer* by = nullptr;  // for a contribution: the initial value of `at` is neutral
+  contents* target = nullptr;
+  contents* initial = nullptr;  // the initial value of `target`, if the task makes a new version
+  const reducer* op = nullptr;  // for a contribution: the initial value of `target` is neutral
   std::uint32_t count = 0, element = 0;
   bool reads = false, writes = false;
 
@@ -30,9 +30,9 @@ class kernel_node final : public node {
  public:
   kernel_node(const code& c, std::size_t arguments, const char* name, std::uint64_t id);
   ~kernel_node() override;
-  void go(ready_queue& by) override;
-  void let_go() noexcept override;
-  std::string what() const override;
+  void start(ready_queue& queue) override;
+  void release_resources() noexcept override;
+  std::string description() const override;
 
   argument& operator[](std::size_t i) noexcept { return arguments_[i]; }
   std::size_t size() const noexcept { return size_; }
@@ -43,35 +43,35 @@ class kernel_node final : public node {
   const failure* first_poisoned() const noexcept;
   void end_closure() noexcept;
 
-  const code* type_;
+  const code* code_;
   argument* arguments_;
   void* closure_;
-  std::byte* apart_ = nullptr;  // arguments and closure, if they do not fit into the node
+  std::byte* heap_ = nullptr;  // arguments and closure, if they do not fit into the node
   const char* name_;
   std::uint64_t id_;
   std::uint32_t size_;
   bool ended_ = false;  // the closure
   alignas(16) std::byte local_[272];
 };
-static_assert(sizeof(kernel_node) <= node_store::most);
+static_assert(sizeof(kernel_node) <= node_pool::max_node_bytes);
 
 /// Two contributions become one.
 class combine_node final : public node {
  public:
-  combine_node(contents& into, contents& part, const reducer& by, std::size_t n)
-      : node(true), into_(into), part_(part), by_(by), n_(n) {
-    into.keep();
-    part.keep();
+  combine_node(contents& into, contents& part, const reducer& op, std::size_t n)
+      : node(true), into_(into), part_(part), op_(op), n_(n) {
+    into.retain();
+    part.retain();
   }
-  void go(ready_queue& by) override;
-  void let_go() noexcept override {
-    into_.drop();
-    part_.drop();
+  void start(ready_queue& queue) override;
+  void release_resources() noexcept override {
+    into_.release();
+    part_.release();
   }
 
  private:
   contents &into_, &part_;
-  const reducer& by_;
+  const reducer& op_;
   std::size_t n_;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds transfers that will never come. A rank that waits in vain for a while asks the other side.
-// A rank that has come to the end of its runtime answers that it will never send the data. Then
-// the rank that waits reports an error, and the nodes that wait are given up.
+// Finds transfers that will never arrive. A rank that has waited for a while sends an inquiry to
+// the other side. A rank at the end of its runtime replies that it will never send the data. Then
+// the waiting rank reports an error and gives up the nodes that wait.
 //
 // task_graph calls inquire() while it waits, hands over arrivals, and reports the two stages of its
 // end. Only the rank's own thread calls.
@@ -19,37 +19,37 @@ namespace tutti::tasks {
 
 class lost_transfers {
  public:
-  lost_transfers(const transfer_services& with, data_registry& data, transfer_table& transfers,
+  lost_transfers(const transfer_services& services, data_registry& data, transfer_table& transfers,
                  explicit_transfers& requested, reductions& contributions);
   lost_transfers(const lost_transfers&) = delete;
   lost_transfers& operator=(const lost_transfers&) = delete;
 
-  /// Asks other ranks for what this rank waits for, once for each transfer.
+  /// Sends inquiries about the transfers that this rank waits for, once for each.
   void inquire();
   void handle_inquiry(const arrival& a);
-  void handle_never(const arrival& a);
-  /// This rank inserts no more tasks: answers inquiries about data.
+  void handle_never_sent(const arrival& a);
+  /// This rank inserts no more tasks. Replies to inquiries about data.
   void end_insertion();
-  /// All sends of this rank are complete: answers all inquiries.
+  /// All sends of this rank are complete. Replies to all inquiries.
   void end_sends();
 
  private:
-  void answer_deferred();
+  void reply_to_deferred();
   void give_up_contribution(const arrival& a);
   void give_up_receive(const arrival& a);
 
-  const transfer_services& with_;
+  const transfer_services& services_;
   data_registry& data_;
   transfer_table& transfers_;
-  explicit_transfers& requested_;
-  reductions& contributions_;
+  explicit_transfers& explicit_;
+  reductions& reductions_;
   struct inquiry {
-    head what;
+    message_header header;
     int from;
   };
-  std::vector<inquiry> deferred_;    // until this rank can answer
-  std::vector<bool> asked_, ended_;  // by rank: whether it sends no more explicit transfers
-  bool inserts_ = true, sends_ = true;
+  std::vector<inquiry> deferred_;       // until this rank can reply
+  std::vector<bool> inquired_, ended_;  // by rank: whether it sends no more explicit transfers
+  bool inserting_ = true, sending_ = true;
 };
 
 }  // namespace tutti::tasks

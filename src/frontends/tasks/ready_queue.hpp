@@ -5,9 +5,9 @@
 // nodes wait in a list of the rank's own thread.
 //
 // task_graph and the tables of transfers create nodes and release them. A node calls complete().
-// task_graph calls run_one(), begin_own() and reap() while it inserts, progresses or waits. Other
-// workers come from a worker_pool, which the queue calls when there are more kernels than running
-// workers; they leave when there are none.
+// task_graph calls run_one(), start_rank_thread_nodes() and reap() while it inserts, progresses or
+// waits. Other workers come from a worker_pool. The queue calls it when there are more kernels than
+// active workers. A worker returns when there are no kernels.
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@ class ready_queue {
   /// none. `trace` is null if nothing is traced.
   ready_queue(failure_log& failures, int workers, std::unique_ptr<worker_pool> pool = nullptr,
               task_trace* trace = nullptr);
-  /// Destroys the nodes that are left.
+  /// Destroys the remaining nodes.
   ~ready_queue() { stop(); }
   ready_queue(const ready_queue&) = delete;
   ready_queue& operator=(const ready_queue&) = delete;
@@ -49,42 +49,44 @@ class ready_queue {
   std::size_t pending() const noexcept { return pending_; }
   /// Runs a kernel, if one is ready.
   bool run_one();
-  /// Begins the ready nodes that only this thread runs; false if there are none.
-  bool begin_own() {
-    if (own_.load(std::memory_order_relaxed) == nullptr) return false;
-    begin_all_own();
+  /// Starts the ready nodes that only this thread runs. Returns false if there are none.
+  bool start_rank_thread_nodes() {
+    if (rank_thread_nodes_.load(std::memory_order_relaxed) == nullptr) return false;
+    start_all_rank_thread_nodes();
     return true;
   }
   /// Removes the complete nodes.
   void reap() noexcept {
     if (complete_.load(std::memory_order_relaxed) != nullptr) reap_all();
   }
-  /// Grows whenever begin_own() or reap() has found nodes.
+  /// Grows whenever start_rank_thread_nodes() or reap() has found nodes.
   std::uint64_t steps() const noexcept { return steps_; }
 
-  /// Waits until the other workers have left. They come no more.
+  /// Waits until no other worker is active. The queue calls no worker afterwards.
   void stop() noexcept;
   bool has_pool() const noexcept { return pool_ != nullptr; }
-  /// What the other workers do.
-  enum class others : std::uint8_t {
-    absent,       // none runs, and no kernel is ready
-    run_kernels,  // at least one runs
-    kernels_wait  // none runs, but a kernel is ready
+  /// The state of the other workers.
+  enum class worker_state : std::uint8_t {
+    idle,          // no worker is active, and no kernel is ready
+    running,       // at least one worker is active
+    kernels_ready  // no worker is active, but a kernel is ready
   };
-  others look_at_others();
+  worker_state other_workers();
   /// Whether this thread has something to do besides kernels.
-  bool has_own() const noexcept { return complete_.load() != nullptr || own_.load() != nullptr; }
+  bool has_rank_thread_work() const noexcept {
+    return complete_.load() != nullptr || rank_thread_nodes_.load() != nullptr;
+  }
   /// Whether a node is ready or complete. Only while no other worker runs.
-  bool has_any() const noexcept { return has_own() || first_ != nullptr; }
+  bool has_work() const noexcept { return has_rank_thread_work() || first_ != nullptr; }
   /// Sleeps until another worker completes a node; at most 100 microseconds.
   void sleep_until_complete();
 
   // --- any thread
   /// One of the conditions for which the node waits is met.
   void release(node& n) noexcept {
-    if (n.waits.fetch_sub(1, std::memory_order_acq_rel) == 1) make_ready(n);
+    if (n.pending_dependencies.fetch_sub(1, std::memory_order_acq_rel) == 1) make_ready(n);
   }
-  /// The node is complete: releases the nodes behind it.
+  /// The node is complete. Releases its successors.
   void complete(node& n) noexcept;
   failure_log& failures() noexcept { return failures_; }
   void count_kernel() noexcept { kernels_run_.fetch_add(1, std::memory_order_relaxed); }
@@ -94,11 +96,11 @@ class ready_queue {
   void make_ready(node& n) noexcept;
   node* pop() noexcept;
   void run(node& n, int worker) noexcept;
-  void begin_all_own();
+  void start_all_rank_thread_nodes();
   void reap_all() noexcept;
-  static void help(void* self);
+  static void worker_main(void* self);
 
-  node_store store_;
+  node_pool store_;
   std::size_t pending_ = 0;
   std::uint64_t steps_ = 0;
   failure_log& failures_;
@@ -106,17 +108,17 @@ class ready_queue {
   int workers_;
 
   std::unique_ptr<worker_pool> pool_;
-  node *first_ = nullptr, *last_ = nullptr;  // ready kernels
-  std::atomic<node*> complete_{nullptr};     // nodes
-  std::atomic<node*> own_{nullptr};          // ready nodes of the rank's own thread
+  node *first_ = nullptr, *last_ = nullptr;        // ready kernels
+  std::atomic<node*> complete_{nullptr};           // complete nodes
+  std::atomic<node*> rank_thread_nodes_{nullptr};  // ready nodes of the rank's own thread
   std::atomic<bool> sleeping_{false}, stopping_{false};
   std::atomic<std::uint64_t> kernels_run_{0};
 
-  std::mutex lock_;                      // of first_, last_ and helpers_, if there is a pool
+  std::mutex mutex_;                     // of first_, last_ and active_workers_, if there is a pool
   std::atomic<std::uint32_t> ready_{0};  // kernels, if there is a pool
-  int helpers_ = 0;                      // other workers that run, or are called
-  std::vector<int> helper_ids_;          // free ones, for the trace
-  std::mutex sleep_lock_;
+  int active_workers_ = 0;               // other workers that run, or are called
+  std::vector<int> free_worker_ids_;     // for the trace
+  std::mutex sleep_mutex_;
   std::condition_variable completed_;
 };
 

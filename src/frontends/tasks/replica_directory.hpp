@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which rank has which version of the data, and which node of this rank writes and reads the
-// version here.
+// Records which rank has which version of the data, and which nodes of this rank write and read the
+// local version.
 //
 // *Between ranks:* the home of data has their contents. Another rank has a replica if it is up to
-// date. Home and reader record a replica at the same point of the insertion, so neither asks the
-// other. The directory decides whether a transfer is necessary; transfer_table inserts it. Each
+// date. Home and reader record a replica at the same point of the insertion, so they exchange no
+// message. The directory decides whether a transfer is necessary; transfer_table inserts it. Each
 // pair of ranks has a limit for the bytes of replicas. Both ranks evict the least recently used
 // replica.
 //
@@ -31,17 +31,17 @@ class replica_list {
   replica* oldest() const noexcept { return first_; }
   void add(replica& r) noexcept {
     r.valid = true;
-    r.before = last_;
-    r.behind = nullptr;
-    (last_ != nullptr ? last_->behind : first_) = &r;
+    r.prev = last_;
+    r.next = nullptr;
+    (last_ != nullptr ? last_->next : first_) = &r;
     last_ = &r;
-    bytes_ += r.of->bytes;
+    bytes_ += r.data->bytes;
   }
   void remove(replica& r) noexcept {
-    (r.before != nullptr ? r.before->behind : first_) = r.behind;
-    (r.behind != nullptr ? r.behind->before : last_) = r.before;
+    (r.prev != nullptr ? r.prev->next : first_) = r.next;
+    (r.next != nullptr ? r.next->prev : last_) = r.prev;
     r.valid = false;
-    bytes_ -= r.of->bytes;
+    bytes_ -= r.data->bytes;
   }
   void use(replica& r) noexcept {
     if (&r == last_) return;
@@ -54,7 +54,7 @@ class replica_list {
   std::size_t bytes_ = 0;
 };
 
-/// What this rank does so that a version reaches the rank that needs it.
+/// The transfer that this rank inserts so that a version reaches the rank that needs it.
 enum class transfer_action : std::uint8_t { none, send, receive };
 
 class replica_directory {
@@ -62,48 +62,50 @@ class replica_directory {
   /// `cache`: whether replicas are kept. `max_bytes`: of replicas between two ranks.
   replica_directory(int rank, int size, bool cache, std::size_t max_bytes);
 
-  bool caches() const noexcept { return cache_; }
+  bool caching() const noexcept { return cache_; }
   void set_cache(bool on) noexcept { cache_ = on; }
   /// Reads by other ranks that a replica has served.
   std::uint64_t cache_hits() const noexcept { return cache_hits_; }
 
   // --- nodes of this rank
   /// The version that `n` reads. `n` waits for its writer.
-  contents& read_here(data_handle& d, node& n) {
-    if (d.here == nullptr) make_contents(d, true);
+  contents& read_local(data_handle& d, node& n) {
+    if (d.local_version == nullptr) make_contents(d, true);
     if (node* const before = d.writer.get()) n.wait_for(*before);
-    if (d.fixed) add_reader(d, n);
-    return *d.here;
+    if (d.in_place) add_reader(d, n);
+    return *d.local_version;
   }
   /// The version that `n` writes. In place, `n` waits for the writer and the readers. Otherwise, if
-  /// `n` also reads, `before` is the version that it reads, with a use that the caller drops.
-  contents& write_here(data_handle& d, node& n, bool reads, contents*& before);
-  /// The memory into which the receive or gather `n` puts a new version. It waits as a writer does.
-  /// Contents that are not written in place get their memory from the node.
-  contents& replace_here(data_handle& d);
+  /// `n` also reads, `before` is the version that it reads, with a use that the caller releases.
+  contents& write_local(data_handle& d, node& n, bool reads, contents*& before);
+  /// The memory into which a receive or gather puts a new version. Its node waits in the same way
+  /// as a writer. Contents that are not written in place get their memory from the node.
+  contents& replace_local(data_handle& d);
   void wait_for_users(const data_handle& d, node& n) const;
-  /// `n` makes the version here, from now on.
+  /// From now on `n` makes the local version.
   void set_writer(data_handle& d, node& n) noexcept {
     d.writer = node_ref(&n);
     d.readers.clear();
-    d.sending = {};
+    d.pending_send = {};
   }
   /// Contents in memory of the runtime; `zero` clears it.
   void make_contents(data_handle& d, bool zero);
 
   // --- other ranks. Called by all ranks that the data concern, at the same point of the insertion.
-  bool concerns(const data_handle& d) const noexcept {
-    return d.owner == rank_ || d.home == rank_ || d.here != nullptr || !d.partials.empty();
+  bool involves_this_rank(const data_handle& d) const noexcept {
+    return d.owner == rank_ || d.home == rank_ || d.local_version != nullptr || !d.partials.empty();
   }
-  /// `rank` is about to read: records its replica.
+  /// Called before `rank` reads. Records its replica.
   transfer_action read_at(data_handle& d, int rank) {
-    return rank == d.home ? transfer_action::none : read_elsewhere(d, rank);
+    return rank == d.home ? transfer_action::none : read_on_other_rank(d, rank);
   }
-  /// A task of `rank` writes: all other replicas are out of date. The result goes home.
+  /// Called before a task of `rank` writes. All other replicas become out of date. The result is
+  /// transferred to the home.
   transfer_action written_at(data_handle& d, int rank);
-  /// Contents that this rank may not keep: see caches(). After the transfers are inserted.
+  /// Drops contents that this rank may not cache: see caching(). Call it after the transfers are
+  /// inserted.
   void drop_uncached(data_handle& d) {
-    if (!cache_ && d.home != rank_) forget_local(d);
+    if (!cache_ && d.home != rank_) drop_local_replica(d);
   }
   void set_owner(data_handle& d, int owner);
   /// The owner becomes the home. Its contents are on their way, or `overwritten` without being
@@ -112,19 +114,19 @@ class replica_directory {
   /// The contents at `root` become the current version, whichever rank was the home.
   void make_home(data_handle& d, int root);
 
-  /// The replica here is out of date: drops it. The program's own memory stays.
-  void forget_local(data_handle& d);
+  /// Drops the local replica, which is out of date. The program's own memory stays.
+  void drop_local_replica(data_handle& d);
   /// The same, and the program's own memory has no value until it is overwritten.
   void invalidate(data_handle& d) {
-    forget_local(d);
+    drop_local_replica(d);
     d.readable = false;
   }
-  /// The replicas on other ranks are out of date.
-  void forget_remote(data_handle& d) { forget_remote(d, -1); }
+  /// Removes the records of replicas on other ranks, which are out of date.
+  void drop_remote_replicas(data_handle& d) { drop_remote_replicas(d, -1); }
   /// The data are about to be removed here.
   void remove(data_handle& d) {
     invalidate(d);
-    forget_remote(d);
+    drop_remote_replicas(d);
     std::erase(evicted_, &d);
   }
   /// Drops the evicted replicas here, except `used`, after nodes refer to what they need.
@@ -134,15 +136,17 @@ class replica_directory {
 
  private:
   void add_reader(data_handle& d, node& n);
-  transfer_action read_elsewhere(data_handle& d, int rank);
-  void forget_remote(data_handle& d, int except);
-  void keep(replica_list& list, replica& r, bool here);
-  void keep_local(data_handle& d) { keep(local_[static_cast<std::size_t>(d.home)], d.local, true); }
-  void keep_remote(data_handle& d, int rank) {
-    keep(remote_[static_cast<std::size_t>(rank)], d.with(rank).remote, false);
+  transfer_action read_on_other_rank(data_handle& d, int rank);
+  void drop_remote_replicas(data_handle& d, int except);
+  void add_replica(replica_list& list, replica& r, bool local);
+  void add_local_replica(data_handle& d) {
+    add_replica(local_[static_cast<std::size_t>(d.home)], d.local_replica, true);
   }
-  void unlist_local(data_handle& d) {
-    if (d.local.valid) local_[static_cast<std::size_t>(d.local.peer)].remove(d.local);
+  void add_remote_replica(data_handle& d, int rank) {
+    add_replica(remote_[static_cast<std::size_t>(rank)], d.peer(rank).remote_replica, false);
+  }
+  void remove_local_replica(data_handle& d) {
+    if (d.local_replica.valid) local_[static_cast<std::size_t>(d.local_replica.peer)].remove(d.local_replica);
   }
   void free_all_evicted(const data_handle* used);
 

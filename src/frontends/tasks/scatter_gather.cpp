@@ -7,7 +7,7 @@
 namespace tutti::tasks {
 namespace {
 
-constexpr std::size_t max_packed = 1024;  // bytes of a datum
+constexpr std::size_t max_packed = 1024;  // bytes of one data handle
 constexpr int min_ranks = 4;
 
 struct entry {
@@ -34,7 +34,7 @@ void append(std::vector<std::byte>& to, const std::byte* from, std::size_t bytes
 
 }  // namespace
 
-binomial::binomial(int rank, int size, int root) noexcept
+binomial_tree::binomial_tree(int rank, int size, int root) noexcept
     : size_(size), root_(root), relative_((rank - root + size) % size), step_(1) {
   const int lowest = relative_ == 0 ? size : relative_ & -relative_;
   while (step_ < lowest) step_ *= 2;
@@ -42,21 +42,26 @@ binomial::binomial(int rank, int size, int root) noexcept
 
 // --- the node
 
-scatter_gather_node::scatter_gather_node(pack_table& of, const transfer_services& with, std::uint32_t id,
-                                         int root, bool gathers)
-    : node(false), of_(of), with_(with), tree_(with.rank, with.size, root), id_(id), gathers_(gathers) {}
+scatter_gather_node::scatter_gather_node(pack_table& table, const transfer_services& services,
+                                         std::uint32_t id, int root, bool is_gather)
+    : node(false),
+      table_(table),
+      services_(services),
+      tree_(services.rank, services.size, root),
+      id_(id),
+      is_gather_(is_gather) {}
 
-void scatter_gather_node::let_go() noexcept {
-  for (const piece& p : pieces_) p.at->drop();
+void scatter_gather_node::release_resources() noexcept {
+  for (const item& p : items_) p.at->release();
 }
 
 void scatter_gather_node::add(std::uint32_t index, int owner, std::size_t bytes, contents& at) {
-  at.keep();
-  pieces_.push_back({index, owner, bytes, &at});
+  at.retain();
+  items_.push_back({index, owner, bytes, &at});
 }
 
-void scatter_gather_node::write_pieces() {
-  for (const piece& p : pieces_) {
+void scatter_gather_node::pack_items() {
+  for (const item& p : items_) {
     const failure* const f = p.at->poisoned;
     const std::string why = f != nullptr ? text_of(*f) : std::string();
     const entry e{p.index, f != nullptr ? 1u : 0u, p.owner, 0, f != nullptr ? why.size() : p.bytes};
@@ -66,12 +71,13 @@ void scatter_gather_node::write_pieces() {
   }
 }
 
-void scatter_gather_node::read_pieces(const arrival& a) {
-  for_entries(a.in->data(), a.what.bytes, [&](const entry& e, const std::byte* at) {
-    for (const piece& p : pieces_) {
+void scatter_gather_node::unpack_items(const arrival& a) {
+  for_entries(a.memory->data(), a.header.bytes, [&](const entry& e, const std::byte* at) {
+    for (const item& p : items_) {
       if (p.index != e.index) continue;
       if (e.poisoned != 0) {
-        p.at->poisoned = with_.failures.add_received(reinterpret_cast<const char*>(at + sizeof e), e.bytes);
+        p.at->poisoned =
+            services_.failures.add_received(reinterpret_cast<const char*>(at + sizeof e), e.bytes);
       } else {
         std::memcpy(p.at->data, at + sizeof e, p.bytes < e.bytes ? p.bytes : e.bytes);
         p.at->poisoned = nullptr;
@@ -80,21 +86,22 @@ void scatter_gather_node::read_pieces(const arrival& a) {
   });
 }
 
-void scatter_gather_node::go(ready_queue& by) {
+void scatter_gather_node::start(ready_queue& queue) {
   const bool at_root = tree_.at_root();
-  if (gathers_ ? !at_root : at_root) write_pieces();
-  if (gathers_ && !at_root)
-    for (const auto& a : arrivals_) append(pack_, a->in->data(), a->what.bytes);
-  if (gathers_ ? at_root : !at_root)
-    for (const auto& a : arrivals_) read_pieces(*a);
-  if (gathers_ && !at_root) of_.send(tree_.parent(), id_, tree_.root(), pack_);
-  if (!gathers_ && at_root) of_.send_down(tree_, id_, pack_.data(), pack_.size());
-  by.complete(*this);
+  if (is_gather_ ? !at_root : at_root) pack_items();
+  if (is_gather_ && !at_root)
+    for (const auto& a : arrivals_) append(pack_, a->memory->data(), a->header.bytes);
+  if (is_gather_ ? at_root : !at_root)
+    for (const auto& a : arrivals_) unpack_items(*a);
+  if (is_gather_ && !at_root) table_.send(tree_.parent(), id_, tree_.root(), pack_);
+  if (!is_gather_ && at_root) table_.send_to_children(tree_, id_, pack_.data(), pack_.size());
+  queue.complete(*this);
 }
 
 // --- the table
 
-void pack_table::send_down(const binomial& tree, std::uint32_t id, const std::byte* at, std::size_t bytes) {
+void pack_table::send_to_children(const binomial_tree& tree, std::uint32_t id, const std::byte* at,
+                                  std::size_t bytes) {
   tree.for_children([&](int child, int first, int last) {
     std::vector<std::byte> part;
     for_entries(at, bytes, [&](const entry& e, const std::byte* from) {
@@ -106,60 +113,60 @@ void pack_table::send_down(const binomial& tree, std::uint32_t id, const std::by
 }
 
 void pack_table::send(int to, std::uint32_t id, int root, const std::vector<std::byte>& pack) {
-  head what;
-  what.kind = message_kind::pack;
-  what.sequence = id;
-  what.origin = root;
+  message_header header;
+  header.kind = message_kind::pack;
+  header.sequence = id;
+  header.origin = root;
   std::size_t bytes = 0;
   for_entries(pack.data(), pack.size(), [&](const entry& e, const std::byte*) { bytes += e.bytes; });
-  if (bytes != 0) with_.sender.count(to, bytes);
-  block* const copy = block::make(pack.size());  // the messenger keeps a long one until it is sent
+  if (bytes != 0) services_.sender.count(to, bytes);
+  block* const copy = block::make(pack.size());  // the messenger retains a long one until it is sent
   if (!pack.empty()) std::memcpy(copy->data(), pack.data(), pack.size());
-  with_.messages().send(to, what, copy->data(), pack.size(), {}, nullptr, copy);
-  copy->drop();
+  services_.messages().send(to, header, copy->data(), pack.size(), {}, nullptr, copy);
+  copy->release();
 }
 
 // A pack from the parent also has data for the ranks below, even if this rank has not inserted the
 // call yet.
 void pack_table::handle(std::unique_ptr<arrival> a) {
-  const binomial tree(with_.rank, with_.size, a->what.origin);
+  const binomial_tree tree(services_.rank, services_.size, a->header.origin);
   if (a->from == tree.parent() && !tree.at_root())
-    send_down(tree, a->what.sequence, a->in->data(), a->what.bytes);
+    send_to_children(tree, a->header.sequence, a->memory->data(), a->header.bytes);
   for (scatter_gather_node* const one : waiting_)
-    if (one->id() == a->what.sequence) return deliver(*one, std::move(a));
-  early_.push_back(std::move(a));
+    if (one->id() == a->header.sequence) return deliver(*one, std::move(a));
+  unexpected_.push_back(std::move(a));
 }
 
-bool pack_table::packs(std::size_t bytes) const noexcept {
-  return with_.size >= min_ranks && bytes <= max_packed;
+bool pack_table::is_packed(std::size_t bytes) const noexcept {
+  return services_.size >= min_ranks && bytes <= max_packed;
 }
 
-scatter_gather_node* pack_table::make(int root, bool gathers) {
-  if (with_.size < min_ranks) return nullptr;
-  auto& node = with_.ready.make<scatter_gather_node>(*this, with_, ++calls_, root, gathers);
-  const int awaited = node.awaits();
-  node.waits.fetch_add(awaited, std::memory_order_relaxed);
-  if (awaited != 0) waiting_.push_back(&node);
+scatter_gather_node* pack_table::make(int root, bool is_gather) {
+  if (services_.size < min_ranks) return nullptr;
+  auto& node = services_.ready.make<scatter_gather_node>(*this, services_, ++calls_, root, is_gather);
+  const int expected = node.expected_packs();
+  node.pending_dependencies.fetch_add(expected, std::memory_order_relaxed);
+  if (expected != 0) waiting_.push_back(&node);
   return &node;
 }
 
 void pack_table::begin(scatter_gather_node* node) {
   if (node == nullptr) return;
-  for (auto a = early_.begin(); a != early_.end();) {
-    if ((*a)->what.sequence != node->id()) {
+  for (auto a = unexpected_.begin(); a != unexpected_.end();) {
+    if ((*a)->header.sequence != node->id()) {
       ++a;
       continue;
     }
     std::unique_ptr<arrival> one = std::move(*a);
-    a = early_.erase(a);
+    a = unexpected_.erase(a);
     deliver(*node, std::move(one));
   }
-  with_.ready.release(*node);
+  services_.ready.release(*node);
 }
 
 void pack_table::deliver(scatter_gather_node& node, std::unique_ptr<arrival> a) {
-  if (node.arrived(std::move(a)) == node.awaits()) std::erase(waiting_, &node);
-  with_.ready.release(node);
+  if (node.arrived(std::move(a)) == node.expected_packs()) std::erase(waiting_, &node);
+  services_.ready.release(node);
 }
 
 }  // namespace tutti::tasks

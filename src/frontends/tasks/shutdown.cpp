@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The beginning and the end of a runtime, and barriers. A rank that has come to the end serves the
-// other ranks until all have. So ranks that wait for something that this rank will never send learn
-// that.
+// The beginning and the end of a runtime, and barriers. A rank at the end of its runtime serves the
+// other ranks until all have reached the end. So it can reply to ranks that wait for data that it
+// will never send.
 #include <exception>
 #include <string>
 #include <utility>
@@ -22,84 +22,85 @@ int workers_of(const options& how) {
 }  // namespace
 
 task_graph::task_graph(detail::communicator_impl& all, const options& how, const char* header)
-    : all_(detail::duplicate(all)),
-      rank_(detail::rank_of(*all_)),
-      size_(detail::size_of(*all_)),
+    : comm_(detail::duplicate(all)),
+      rank_(detail::rank_of(*comm_)),
+      size_(detail::size_of(*comm_)),
       workers_(workers_of(how)),
-      how_(how),
-      box_(detail::message_queue_of(*all_, "tasks")),
-      messenger_(box_),
+      options_(how),
+      queue_(detail::message_queue_of(*comm_, "tasks")),
+      messenger_(queue_),
       failures_(rank_),
-      trace_(detail::file_of_task_trace(*all_).empty() ? nullptr : std::make_unique<task_trace>(workers_)),
+      trace_(detail::file_of_task_trace(*comm_).empty() ? nullptr : std::make_unique<task_trace>(workers_)),
       ready_(failures_, workers_, workers_ > 1 ? make_worker_pool(workers_, rank_, header) : nullptr,
              trace_.get()),
       replicas_(rank_, size_, how.cache, how.cache_bytes),
-      checks_(*all_, data_),
+      checks_(*comm_, data_),
       sender_(messenger_, size_),
       services_{rank_, size_, ready_, failures_, sender_, trace_.get()},
       transfers_(services_, data_, replicas_),
       reductions_(services_, data_, replicas_),
       packs_(services_),
       follow_ups_(ready_),
-      explicit_(services_, replicas_, follow_ups_, &*all_),
+      explicit_(services_, replicas_, follow_ups_, &*comm_),
       lost_(services_, data_, transfers_, explicit_, reductions_) {
-  detail::add_progress(*all_, *this);
+  detail::add_progress(*comm_, *this);
 }
 
 task_graph::~task_graph() {
   ready_.stop();
-  detail::remove_progress(*all_, *this);
+  detail::remove_progress(*comm_, *this);
 }
 
-// Returns false if the other ranks have not come in time.
-bool task_graph::meet(const char* operation, std::chrono::steady_clock::time_point until) {
+// Returns false if the other ranks have not arrived in time.
+bool task_graph::run_barrier(const char* operation, std::chrono::steady_clock::time_point until) {
   checks_.thread(operation);
   const std::uint64_t barrier = barriers_.enter();
   std::uint32_t round = 0;
   for (std::int64_t distance = 1; distance < size_; distance *= 2, ++round) {
-    head what;
-    what.kind = message_kind::meeting;
-    what.sequence = round;
-    sender_.messages().send(static_cast<int>((rank_ + distance) % size_), what, nullptr, 0);
+    message_header header;
+    header.kind = message_kind::barrier;
+    header.sequence = round;
+    sender_.messages().send(static_cast<int>((rank_ + distance) % size_), header, nullptr, 0);
     ++in_barrier_;
-    struct leave {
+    struct reset_guard {
       int& in_barrier;
-      ~leave() { --in_barrier; }
+      ~reset_guard() { --in_barrier; }
     };
-    const leave out{in_barrier_};
-    bool met = false;
+    const reset_guard guard{in_barrier_};
+    bool arrived = false;
     wait_until(
         [&] {
-          met = barriers_.arrived(round, barrier);
-          return met || (until != never && std::chrono::steady_clock::now() > until);
+          arrived = barriers_.arrived(round, barrier);
+          return arrived || (until != never && std::chrono::steady_clock::now() > until);
         },
         "the other ranks", operation, until == never);
-    if (!met) return false;
+    if (!arrived) return false;
   }
   return true;
 }
 
-void task_graph::barrier() { meet("barrier", never); }
+void task_graph::barrier() { run_barrier("barrier", never); }
 
-// The program's memory may be gone already: runs nothing and receives nothing. If nothing is under
-// way, the other ranks may be about to leave in the same way. Otherwise they are notified.
+// Runs nothing and receives nothing, because the program's memory may already be invalid. If
+// nothing is under way, the other ranks may be about to leave in the same way. Otherwise this rank
+// notifies them.
 void task_graph::leave_by_exception() {
   if (size_ == 1) return;
-  const auto soon = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
-  if (ready_.pending() == 0 && meet("the end of the runtime", soon)) return;
-  if (detail::endpoint_of(*all_).node() == nullptr) {
-    head what;
-    what.kind = message_kind::gone;
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+  if (ready_.pending() == 0 && run_barrier("the end of the runtime", deadline)) return;
+  if (detail::endpoint_of(*comm_).node() == nullptr) {
+    message_header header;
+    header.kind = message_kind::aborted;
     for (int r = 0; r < size_; ++r)
-      if (r != rank_) sender_.messages().send(r, what, nullptr, 0);
+      if (r != rank_) sender_.messages().send(r, header, nullptr, 0);
     return;
   }
-  detail::endpoint_of(*all_).abandon(
+  detail::endpoint_of(*comm_).abandon(
       std::make_exception_ptr(error("tasks", rank_, "", "an exception left the runtime's scope",
                                     "catch it inside the scope if the other ranks continue")));
 }
 
-void task_graph::close(bool passing_by) noexcept {
+void task_graph::close(bool by_exception) noexcept {
   const auto report = [&](std::exception_ptr what) {
     std::string text;
     try {
@@ -113,16 +114,16 @@ void task_graph::close(bool passing_by) noexcept {
     } catch (...) {
       text = "an exception that is not a std::exception";
     }
-    endpoint& ep = detail::endpoint_of(*all_);
+    endpoint& ep = detail::endpoint_of(*comm_);
     if (ep.node() == nullptr) ep.kill_job(text);
     ep.abandon(what);  // the job reports it
   };
   try {
-    if (passing_by) {
+    if (by_exception) {
       try {
         return leave_by_exception();
       } catch (...) {
-        return;  // the exception that passes by matters more
+        return;  // the exception in flight matters more
       }
     }
     finish();
@@ -131,7 +132,7 @@ void task_graph::close(bool passing_by) noexcept {
   }
 }
 
-// Waits until this rank and all others have nothing left to do.
+// Waits until this rank and all other ranks have nothing more to do.
 void task_graph::finish() {
   lost_.end_insertion();
   reductions_.close_all();
@@ -141,16 +142,16 @@ void task_graph::finish() {
   throw_pending();
   explicit_.close();
   lost_.end_sends();
-  meet("the end of the runtime", never);
+  run_barrier("the end of the runtime", never);
   while (messenger_.busy()) {
     if (progress(false)) continue;
-    detail::guarded(*all_, [&] {
-      detail::progress_others(*all_, this);
-      detail::endpoint_of(*all_).pause(site("its messages to be received"));
+    detail::guarded(*comm_, [&] {
+      detail::progress_others(*comm_, this);
+      detail::endpoint_of(*comm_).pause(site("its messages to be received"));
     });
   }
-  detail::endpoint_of(*all_).progressed();
-  if (trace_ != nullptr) write_trace(*trace_, *all_);
+  detail::endpoint_of(*comm_).progressed();
+  if (trace_ != nullptr) write_trace(*trace_, *comm_);
 }
 
 statistics task_graph::counts() const {

@@ -11,16 +11,16 @@
 //   replica_directory    which rank has which version, and which nodes write and read it here
 //   ready_queue          nodes: those that wait, kernels that can run, workers
 //   transfer_table       transfers between ranks that tasks cause
-//   explicit_transfers   transfers that the program requests; follow_ups has what follows them
+//   explicit_transfers   transfers that the program requests; follow_ups: their follow-ups
 //   pack_table           scatters and gathers
 //   reductions           contributions of tasks, and their collection
-//   lost_transfers       inquiries about transfers that do not come
-//   failure_log          what went wrong
+//   lost_transfers       inquiries about transfers that do not arrive
+//   failure_log          failures of kernels, and errors
 //   data_sender          messages with contents, and their counts
 //
-// What is left is here: insertion (insert.cpp), calls about data (data_calls.cpp, data_views.cpp),
-// requests (explicit_requests.cpp), progress and waiting (graph_progress.cpp, wait.hpp), and the
-// end (shutdown.cpp).
+// The class itself implements insertion (insert.cpp), calls about data (data_calls.cpp,
+// data_views.cpp), requests (explicit_requests.cpp), progress and waiting (graph_progress.cpp,
+// wait.hpp), and the end (shutdown.cpp).
 #pragma once
 
 #include <chrono>
@@ -62,9 +62,9 @@ class task_graph final : public progressable {
   int rank() const noexcept { return rank_; }
   int size() const noexcept { return size_; }
   int workers() const noexcept { return workers_; }
-  /// Whether run() has returned: the engine is gone.
-  bool outlived_run() const noexcept { return detail::outlived_run(*all_); }
-  void note(const std::source_location& at) const noexcept { detail::set_call_site(*all_, at); }
+  /// Whether run() has returned, so that the engine no longer exists.
+  bool outlived_run() const noexcept { return detail::outlived_run(*comm_); }
+  void set_call_site(const std::source_location& at) const noexcept { detail::set_call_site(*comm_, at); }
   const call_checks& checks() const noexcept { return checks_; }
   statistics counts() const;
 
@@ -91,7 +91,7 @@ class task_graph final : public progressable {
   bool test(void* request, detail::envelope& found);
   void wait(void* request, detail::envelope& found);
   void drop(void* request) noexcept;
-  void detach(const explicit_transfer* all, std::size_t n, bool sends, const follow_up& then);
+  void detach(const explicit_transfer* all, std::size_t n, bool sends, const follow_up& action);
 
   // --- progress and waiting
   void wait_all();
@@ -102,34 +102,34 @@ class task_graph final : public progressable {
   /// The same, and all other operations that are under way on this rank.
   void progress_all() {
     progress();
-    detail::guarded(*all_, [&] { detail::progress_others(*all_, this); });
+    detail::guarded(*comm_, [&] { detail::progress_others(*comm_, this); });
   }
-  void close(bool passing_by) noexcept;
+  void close(bool by_exception) noexcept;
 
   // --- as an operation that every wait of this rank progresses
-  bool go_on(bool) override {
+  bool advance(bool) override {
     progress(false);
     return false;
   }
   void work() override;
-  std::uint64_t moves() const noexcept override { return moves_ + ready_.steps(); }
+  std::uint64_t progress_count() const noexcept override { return progress_count_ + ready_.steps(); }
   shm::wait_site site(const char* what = "", int peer = -1) const noexcept override;
 
  private:
   // Insertion.
-  int runs(const use* uses, std::size_t n, const task_options& w) const;
+  int executing_rank(const use* uses, std::size_t n, const task_options& w) const;
   [[noreturn]] void refuse_owners(const use* uses, std::size_t n, bool written) const;
-  bool check_uses(const use* uses, std::size_t n, bool mine) const;
-  void settle_for(data_handle& d, const use& u);
-  void fill(argument& a, const use& u, node& n);
+  bool check_uses(const use* uses, std::size_t n, bool runs_here) const;
+  void prepare_for_use(data_handle& d, const use& u);
+  void set_argument(argument& a, const use& u, node& n);
   void throttle();
   // Data.
-  void settle(data_handle& d, bool overwritten) {
+  void bring_to_owner(data_handle& d, bool overwritten) {
     reductions_.close(d);
-    if (d.home != d.owner) settle_home(d, overwritten);
+    if (d.home != d.owner) move_home_to_owner(d, overwritten);
   }
-  void settle_home(data_handle& d, bool overwritten);
-  void take_early(data_handle& d);
+  void move_home_to_owner(data_handle& d, bool overwritten);
+  void handle_unexpected(data_handle& d);
   void receive_pack(data_handle& d, scatter_gather_node& node, std::uint32_t index);
   // Requests.
   explicit_transfer_node& make_explicit(const explicit_transfer& t, bool sends);
@@ -137,23 +137,23 @@ class task_graph final : public progressable {
   void handle(std::unique_ptr<arrival> a);
   class fetched_contents;
   void fetch_contents(std::unique_ptr<arrival> a);
-  template <class Over>
-  void wait_until(const Over& over, const char* what, const char* operation, bool may_sleep = true);
-  void rest(int times, const char* what, bool may_sleep);
-  bool may_still_move();
+  template <class Done>
+  void wait_until(const Done& done, const char* what, const char* operation, bool may_sleep = true);
+  void pause_or_sleep(int idle_rounds, const char* what, bool may_sleep);
+  bool may_progress();
   void refuse_stuck(const char* operation);
-  void count_rest(task_trace::clock::time_point since);
+  void record_idle(task_trace::clock::time_point since);
   void throw_pending();
   // The end.
   static constexpr std::chrono::steady_clock::time_point never = std::chrono::steady_clock::time_point::max();
-  bool meet(const char* operation, std::chrono::steady_clock::time_point until);
+  bool run_barrier(const char* operation, std::chrono::steady_clock::time_point until);
   void leave_by_exception();
   void finish();
 
-  detail::communicator_handle all_;
+  detail::communicator_handle comm_;
   int rank_, size_, workers_;
-  options how_;
-  message_queue& box_;
+  options options_;
+  message_queue& queue_;
   messenger messenger_;
   failure_log failures_;
   std::unique_ptr<task_trace> trace_;
@@ -163,8 +163,8 @@ class task_graph final : public progressable {
   call_checks checks_;
   kernel_node* inserting_ = nullptr;
   std::uint64_t inserted_ = 0, task_ids_ = 0;
-  std::uint64_t moves_ = 0;
-  bool inside_ = false;  // progress()
+  std::uint64_t progress_count_ = 0;
+  bool in_progress_ = false;  // progress()
   int in_barrier_ = 0;
 
   data_sender sender_;

@@ -59,7 +59,7 @@ void write_trace(const task_trace& trace, detail::communicator_impl& ranks) {
     detail::receive(ranks, {.operation = "tasks",
                             .source = r,
                             .tag = tag,
-                            .room = [](void* into, const detail::envelope& e) -> void* {
+                            .allocate = [](void* into, const detail::envelope& e) -> void* {
                               auto& text = *static_cast<std::string*>(into);
                               text.resize(e.bytes);
                               return text.data();

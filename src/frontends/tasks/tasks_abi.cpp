@@ -18,7 +18,7 @@ task_graph* open(detail::communicator_impl& all, const options& how, const char*
   return new task_graph(all, how, header);
 }
 // After run() has returned, the engine and the ranks that this one waits for are gone.
-void close(task_graph* f, bool passing_by) noexcept {
+void close(task_graph* f, bool unwinding) noexcept {
   if (f->outlived_run()) {
     std::fprintf(
         stderr,
@@ -26,7 +26,7 @@ void close(task_graph* f, bool passing_by) noexcept {
         f->rank());
     return;
   }
-  f->close(passing_by);
+  f->close(unwinding);
   delete f;
 }
 
@@ -39,7 +39,7 @@ void remove(task_graph& f, data_handle* d) {
   if (d != nullptr) f.remove(*d);
 }
 extent extent_of(const data_handle& d) noexcept {
-  extent e = d.form;
+  extent e = d.spec;
   e.owner = d.owner;
   return e;
 }
@@ -48,12 +48,12 @@ void set_tag(task_graph& f, data_handle& d, long tag) { f.set_tag(d, tag); }
 void set_owner(task_graph& f, data_handle& d, int owner) { f.set_owner(d, owner); }
 
 void* begin(task_graph& f, const use* uses, std::size_t n, const task_options& w, const code& c) {
-  f.note({});  // an insertion is written over several lines
+  f.set_call_site({});  // an insertion is written over several lines
   return f.begin(uses, n, w, c);
 }
 void submit(task_graph& f) noexcept { f.submit(); }
 
-void note(const task_graph& f, const std::source_location& at) noexcept { f.note(at); }
+void note(const task_graph& f, const std::source_location& at) noexcept { f.set_call_site(at); }
 
 void fetch(task_graph& f, data_handle* d, int rank) { f.fetch(d, rank); }
 void scatter(task_graph& f, data_handle* const* data, std::size_t n, int root) { f.scatter(data, n, root); }
@@ -68,8 +68,8 @@ void* start(task_graph& f, const explicit_transfer& t, bool sends) { return f.st
 bool test(task_graph& f, void* request, detail::envelope& found) { return f.test(request, found); }
 void wait(task_graph& f, void* request, detail::envelope& found) { f.wait(request, found); }
 void drop(task_graph& f, void* request) noexcept { f.drop(request); }
-void detach(task_graph& f, const explicit_transfer* all, std::size_t n, bool sends, const follow_up& then) {
-  f.detach(all, n, sends, then);
+void detach(task_graph& f, const explicit_transfer* all, std::size_t n, bool sends, const follow_up& action) {
+  f.detach(all, n, sends, action);
 }
 
 void wait_all(task_graph& f) { f.wait_all(); }

@@ -11,37 +11,37 @@ namespace tutti::tasks {
 
 // --- sending
 
-void send_node::go(ready_queue&) {
+void send_node::start(ready_queue&) {
   begun_ = true;
-  began_ = with_.trace_time();
-  head what;
-  what.origin = with_.rank;
-  what.id = id_;
+  began_ = services_.trace_time();
+  message_header header;
+  header.origin = services_.rank;
+  header.id = id_;
   if (from_.poisoned != nullptr) {
     for (const forwarding& one : to_) {
-      what.sequence = one.sequence;
-      with_.sender.send_failure(one.rank, what, *from_.poisoned);
+      header.sequence = one.sequence;
+      services_.sender.send_failure(one.rank, header, *from_.poisoned);
     }
   } else {
-    left_ = with_.sender.send(what, from_, bytes_, to_.data(), to_.size(), this);
+    remaining_ = services_.sender.send(header, from_, bytes_, to_.data(), to_.size(), this);
   }
-  if (left_ == 0) finish();
+  if (remaining_ == 0) finish();
 }
 
 void send_node::sent() {
-  if (--left_ == 0) finish();
+  if (--remaining_ == 0) finish();
 }
 
 void send_node::finish() {
-  with_.trace_transfer(true, began_, to_.front().rank, bytes_);
-  with_.ready.complete(*this);
+  services_.trace_transfer(true, began_, to_.front().rank, bytes_);
+  services_.ready.complete(*this);
 }
 
 // --- receiving
 
-void receive_node::go(ready_queue&) {
+void receive_node::start(ready_queue&) {
   begun_ = true;
-  began_ = with_.trace_time();
+  began_ = services_.trace_time();
   proceed();
 }
 
@@ -58,22 +58,22 @@ void receive_node::proceed() {
   }
   if (arrival_ == nullptr) return;
   arrival& a = *arrival_;
-  if (a.what.poisoned != 0) {
-    poison(with_.failures.add_received(reinterpret_cast<const char*>(a.in->data()), a.what.bytes));
-  } else if (a.what.bytes != bytes_) {
-    with_.failures.note_error(std::make_exception_ptr(mismatch_error(
-        "tasks", with_.rank, "data",
-        "data handle " + std::to_string(of_.id) + " has " + std::to_string(bytes_) + " bytes here, but " +
-            std::to_string(a.what.bytes) + " on rank " + std::to_string(origin_),
+  if (a.header.poisoned != 0) {
+    poison(services_.failures.add_received(reinterpret_cast<const char*>(a.memory->data()), a.header.bytes));
+  } else if (a.header.bytes != bytes_) {
+    services_.failures.record_error(std::make_exception_ptr(mismatch_error(
+        "tasks", services_.rank, "data",
+        "data handle " + std::to_string(data_.id) + " has " + std::to_string(bytes_) + " bytes here, but " +
+            std::to_string(a.header.bytes) + " on rank " + std::to_string(origin_),
         "create the same data handles on all ranks, in the same order")));
-    poison(with_.failures.add_lost("a transfer", with_.rank, "the sizes differ"));
-  } else if (a.what.with != 0) {
-    return with_.messages().receive(a, into_.data, *this);
+    poison(services_.failures.add_lost("a transfer", services_.rank, "the sizes differ"));
+  } else if (a.header.contents_tag != 0) {
+    return services_.messages().receive(a, into_.data, *this);
   } else if (in_place_) {
-    if (bytes_ != 0) std::memcpy(into_.data, a.in->data(), bytes_);
+    if (bytes_ != 0) std::memcpy(into_.data, a.memory->data(), bytes_);
     into_.poisoned = nullptr;
   } else {
-    into_.use_block(std::exchange(a.in, nullptr));
+    into_.use_block(std::exchange(a.memory, nullptr));
   }
   finish();
 }
@@ -95,8 +95,8 @@ void receive_node::received() {
 }
 
 void receive_node::finish() {
-  with_.trace_transfer(false, began_, origin_, bytes_);
-  with_.ready.complete(*this);
+  services_.trace_transfer(false, began_, origin_, bytes_);
+  services_.ready.complete(*this);
 }
 
 }  // namespace tutti::tasks

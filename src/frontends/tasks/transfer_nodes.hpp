@@ -18,30 +18,30 @@ namespace tutti::tasks {
 /// Sends contents to other ranks; more ranks may join until it begins.
 class send_node final : public node, public send_listener {
  public:
-  send_node(const transfer_services& with, const data_handle& d, contents& from)
-      : node(false), with_(with), from_(from), id_(d.id), bytes_(d.bytes) {
-    from.keep();
+  send_node(const transfer_services& services, const data_handle& d, contents& from)
+      : node(false), services_(services), from_(from), id_(d.id), bytes_(d.bytes) {
+    from.retain();
   }
   void add(int to, std::uint32_t sequence) { to_.push_back({to, sequence, 0}); }
   /// Whether a rank may join: it is not a target yet, and the send has not begun.
-  bool takes(int to) const noexcept {
+  bool can_add(int to) const noexcept {
     for (const forwarding& one : to_)
       if (one.rank == to) return false;
     return !begun_;
   }
-  void go(ready_queue& by) override;
-  void let_go() noexcept override { from_.drop(); }
+  void start(ready_queue& queue) override;
+  void release_resources() noexcept override { from_.release(); }
   void sent() override;
-  std::string what() const override { return "a send"; }
+  std::string description() const override { return "a send"; }
 
  private:
   void finish();
 
-  const transfer_services& with_;
+  const transfer_services& services_;
   contents& from_;
   std::int64_t id_;
   std::size_t bytes_;
-  std::size_t left_ = 0;
+  std::size_t remaining_ = 0;
   bool begun_ = false;
   task_trace::clock::time_point began_;
   std::vector<forwarding> to_;
@@ -50,29 +50,29 @@ class send_node final : public node, public send_listener {
 /// Receives contents from another rank. It is complete when it has begun and its message is here.
 class receive_node final : public node, public receive_listener {
  public:
-  receive_node(const transfer_services& with, data_handle& d, contents& into, int origin,
+  receive_node(const transfer_services& services, data_handle& d, contents& into, int origin,
                std::uint32_t sequence)
       : node(false),
-        with_(with),
-        of_(d),
+        services_(services),
+        data_(d),
         into_(into),
         bytes_(d.bytes),
-        in_place_(d.fixed),
+        in_place_(d.in_place),
         origin_(origin),
         sequence_(sequence) {
-    into.keep();
+    into.retain();
   }
-  void go(ready_queue& by) override;
-  void let_go() noexcept override { into_.drop(); }
-  std::string what() const override { return "data from rank " + std::to_string(origin_); }
+  void start(ready_queue& queue) override;
+  void release_resources() noexcept override { into_.release(); }
+  std::string description() const override { return "data from rank " + std::to_string(origin_); }
 
-  data_handle& of() const noexcept { return of_; }
+  data_handle& data() const noexcept { return data_; }
   int origin() const noexcept { return origin_; }
   std::uint32_t sequence() const noexcept { return sequence_; }
-  bool inquired = false;  // lost_transfers has asked the other rank
+  bool inquired = false;  // lost_transfers has sent an inquiry
   std::size_t index = 0;  // in the table's list
-  /// Whether long contents may go straight to where they belong.
-  bool waits_in_place() const noexcept { return begun_ && in_place_; }
+  /// Whether long contents may be received directly at their destination.
+  bool can_receive_directly() const noexcept { return begun_ && in_place_; }
   void arrived(std::unique_ptr<arrival> a);
   void received() override;
   /// The message will never arrive.
@@ -83,8 +83,8 @@ class receive_node final : public node, public receive_listener {
   void poison(const failure* why);
   void finish();
 
-  const transfer_services& with_;
-  data_handle& of_;
+  const transfer_services& services_;
+  data_handle& data_;
   contents& into_;
   std::size_t bytes_;
   bool in_place_, begun_ = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all nodes and tables of transfers of one rank use. task_graph owns the parts.
+// The parts that all nodes and tables of transfers of one rank use. task_graph owns them.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The workers besides the rank's own thread: those of oneTBB, in an arena for each rank. A module
-// has them (src/frontends/tasks/tbb). A runtime that needs several workers loads it. So tutti does
-// not depend on oneTBB, and a program may be static. ready_queue calls the workers.
+// implements them (src/frontends/tasks/tbb). A runtime that needs several workers loads it. So
+// tutti does not depend on oneTBB, and a program may be static. ready_queue calls the workers.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class worker_pool {
   virtual ~worker_pool() = default;
   /// Lets one more worker call `job`, which returns when there is nothing to do. Any thread may
   /// call.
-  virtual void call(void (*job)(void*), void* state) = 0;
+  virtual void enqueue(void (*job)(void*), void* state) = 0;
 };
 
 /// The module exports it as `tutti_workers_module`.

@@ -24,7 +24,7 @@ std::size_t bytes_of(std::size_t elements, std::size_t element) {
 bsp_section::bsp_section(const communicator& all)
     : all_(all), process_(bsp::abi::open(detail::impl_of(all_), true)) {
   try {
-    everybody_ = make_set(0, all_.size(), 1);
+    all_processes_ = make_set(0, all_.size(), 1);
     bsp::abi::sync(*process_);
   } catch (...) {
     bsp::abi::close(process_);
@@ -61,13 +61,13 @@ bsp_set bsp_section::make_set(int lo, int hi, int stride) {
                std::to_string(hi - 1) + " in steps of " + std::to_string(stride),
            "call it only on the members");
   bsp_set made{0, (me - lo) / stride, (hi - lo + stride - 1) / stride};
-  bsp::abi::make_members(*process_, lo, hi - 1, stride, no_limits, made.number);
+  bsp::abi::make_process_set(*process_, lo, hi - 1, stride, no_limits, made.number);
   return made;
 }
 
-void bsp_section::end_set(bsp::members m) { ended_.push_back(m); }
+void bsp_section::end_set(bsp::process_set_id m) { ended_.push_back(m); }
 
-const void* bsp_section::keep(const void* value, std::size_t bytes, std::size_t alignment) {
+const void* bsp_section::keep_until_sync(const void* value, std::size_t bytes, std::size_t alignment) {
   return std::memcpy(values_.allocate(bytes, alignment), value, bytes);
 }
 
@@ -86,14 +86,15 @@ void bsp_section::get(int src_pid, bsp::slot src_slot, std::size_t src_offset, c
 }
 
 void bsp_section::renew() noexcept {
-  kept_.clear();
+  stored_.clear();
   values_.release();
   if (!bsp::abi::failed(*process_)) {
     // The last one first, so that later ones get the same slots again.
-    for (; !passing_.empty(); passing_.pop_back()) bsp::abi::remove(*process_, passing_.back());
-    for (const bsp::members m : ended_) bsp::abi::end_members(*process_, m);
+    for (; !temporary_slots_.empty(); temporary_slots_.pop_back())
+      bsp::abi::remove(*process_, temporary_slots_.back());
+    for (const bsp::process_set_id m : ended_) bsp::abi::free_process_set(*process_, m);
   }
-  passing_.clear();
+  temporary_slots_.clear();
   ended_.clear();
 }
 
@@ -114,7 +115,7 @@ void bsp_section::sync() {
 bsp::slot bsp_section::slot_of(const bsp_memory& memory) {
   if (memory.registered != bsp::no_slot || memory.count == 0) return memory.registered;
   const bsp::slot made = add(false, memory);
-  passing_.push_back(made);
+  temporary_slots_.push_back(made);
   return made;
 }
 
@@ -171,7 +172,7 @@ void bsp_section::combine(const bsp_set& s, const bsp_memory& data, const elemen
 namespace tutti::bsp {
 
 context::~context() {
-  if (std::uncaught_exceptions() == passing_by_) section_->leave();
+  if (std::uncaught_exceptions() == exceptions_at_construction_) section_->leave();
 }
 
 }  // namespace tutti::bsp

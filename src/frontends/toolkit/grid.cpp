@@ -15,22 +15,22 @@ namespace {
 using bytes = std::vector<std::byte>;
 
 // Precedes every block that is not empty.
-struct heading {
+struct block_header {
   std::uint32_t source, destination;
   std::uint64_t elements;
 };
 
 // Contiguous messages whose blocks are added in any order, once the lengths are known.
-class headed_blocks {
+class message_builder {
  public:
-  explicit headed_blocks(std::size_t n) : lengths_(n), next_(n) {}
+  explicit message_builder(std::size_t n) : lengths_(n), next_(n) {}
 
-  void expect(std::size_t message, std::size_t length) { lengths_[message] += length; }
-  void make() {
+  void add_length(std::size_t message, std::size_t length) { lengths_[message] += length; }
+  void allocate() {
     std::exclusive_scan(lengths_.begin(), lengths_.end(), next_.begin(), std::size_t{0});
     data_.resize(std::accumulate(lengths_.begin(), lengths_.end(), std::size_t{0}));
   }
-  void put(std::size_t message, const heading& h, const std::byte* block, std::size_t length) {
+  void append(std::size_t message, const block_header& h, const std::byte* block, std::size_t length) {
     std::byte* to = data_.data() + next_[message];
     std::memcpy(to, &h, sizeof h);
     std::memcpy(to + sizeof h, block, length);
@@ -45,11 +45,11 @@ class headed_blocks {
   std::vector<std::size_t> lengths_, next_;
 };
 
-// Calls visit(heading, block) for all blocks of contiguous messages.
+// Calls visit(block_header, block) for all blocks of contiguous messages.
 template <class Visit>
 void for_each_block(const bytes& all, std::size_t element, Visit&& visit) {
   for (const std::byte *at = all.data(), *end = at + all.size(); at != end;) {
-    heading h;
+    block_header h;
     std::memcpy(&h, at, sizeof h);
     visit(h, at + sizeof h);
     at += sizeof h + h.elements * element;
@@ -63,18 +63,18 @@ int columns_of(int p) {
 }
 
 // Element offsets of the blocks: the given displacements, or contiguous blocks.
-std::vector<std::size_t> places_of(const counts_view& counts, const counts_view& displs, std::size_t p) {
-  std::vector<std::size_t> places(p);
+std::vector<std::size_t> offsets_of(const counts_view& counts, const counts_view& displs, std::size_t p) {
+  std::vector<std::size_t> offsets(p);
   std::size_t next = 0;
   for (std::size_t i = 0; i < p; ++i) {
-    places[i] = displs.given() ? displs[i] : next;
+    offsets[i] = displs.given() ? displs[i] : next;
     next += counts[i];
   }
-  return places;
+  return offsets;
 }
 
 // The intermediate rank on the way from `source` to `column`.
-int meeting(int p, int columns, int source, int column) {
+int intermediate_rank(int p, int columns, int source, int column) {
   const int row = source / columns;
   if (row * columns + column < p) return row * columns + column;
   // The last row is short, so there is a row above it.
@@ -86,13 +86,14 @@ std::vector<int> sources_along_row(int p, int columns, int me) {
   const int row = me / columns, last = (p - 1) / columns;
   for (int s = row * columns; s < std::min(p, (row + 1) * columns); ++s) all.push_back(s);
   for (int s = last * columns; s < p && row != last; ++s)
-    if (meeting(p, columns, s, me % columns) == me) all.push_back(s);
+    if (intermediate_rank(p, columns, s, me % columns) == me) all.push_back(s);
   return all;
 }
 
 graph_communicator row_graph(const communicator& ranks, int columns) {
   std::vector<int> destinations;
-  for (int c = 0; c < columns; ++c) destinations.push_back(meeting(ranks.size(), columns, ranks.rank(), c));
+  for (int c = 0; c < columns; ++c)
+    destinations.push_back(intermediate_rank(ranks.size(), columns, ranks.rank(), c));
   return ranks.graph(sources_along_row(ranks.size(), columns, ranks.rank()), destinations);
 }
 
@@ -115,34 +116,37 @@ void grid_communicator::carry_out(const call& c) const {
   const auto p = static_cast<std::size_t>(size()), me = static_cast<std::size_t>(rank());
   const auto columns = static_cast<std::size_t>(columns_);
   const std::size_t element = c.type.size;
-  const std::vector<std::size_t> from = places_of(c.in_counts, c.in_displs, p);
-  const std::vector<std::size_t> to = places_of(c.out_counts, c.out_displs, p);
+  const std::vector<std::size_t> from = offsets_of(c.in_counts, c.in_displs, p);
+  const std::vector<std::size_t> to = offsets_of(c.out_counts, c.out_displs, p);
   const auto* input = static_cast<const std::byte*>(c.input);
   auto* output = static_cast<std::byte*>(c.output);
 
-  headed_blocks first(columns);
-  for (std::size_t d = 0; d < p; ++d)
-    if (d != me && c.in_counts[d] != 0) first.expect(d % columns, sizeof(heading) + c.in_counts[d] * element);
-  first.make();
+  message_builder first(columns);
   for (std::size_t d = 0; d < p; ++d)
     if (d != me && c.in_counts[d] != 0)
-      first.put(d % columns, {static_cast<std::uint32_t>(me), static_cast<std::uint32_t>(d), c.in_counts[d]},
-                input + from[d] * element, c.in_counts[d] * element);
-  const bytes passing = along_row_.neighbor_alltoallv(send_buf(first.data()), send_counts(first.lengths()));
+      first.add_length(d % columns, sizeof(block_header) + c.in_counts[d] * element);
+  first.allocate();
+  for (std::size_t d = 0; d < p; ++d)
+    if (d != me && c.in_counts[d] != 0)
+      first.append(d % columns,
+                   {static_cast<std::uint32_t>(me), static_cast<std::uint32_t>(d), c.in_counts[d]},
+                   input + from[d] * element, c.in_counts[d] * element);
+  const bytes in_transit =
+      along_row_.neighbor_alltoallv(send_buf(first.data()), send_counts(first.lengths()));
 
-  headed_blocks second(static_cast<std::size_t>(along_column_.destinations()));
-  for_each_block(passing, element, [&](const heading& h, const std::byte*) {
-    second.expect(h.destination / columns, sizeof h + h.elements * element);
+  message_builder second(static_cast<std::size_t>(along_column_.destinations()));
+  for_each_block(in_transit, element, [&](const block_header& h, const std::byte*) {
+    second.add_length(h.destination / columns, sizeof h + h.elements * element);
   });
-  second.make();
-  for_each_block(passing, element, [&](const heading& h, const std::byte* block) {
-    second.put(h.destination / columns, h, block, h.elements * element);
+  second.allocate();
+  for_each_block(in_transit, element, [&](const block_header& h, const std::byte* block) {
+    second.append(h.destination / columns, h, block, h.elements * element);
   });
   std::vector<std::size_t> expected(static_cast<std::size_t>(along_column_.sources()));
   for (std::size_t s = 0; s < p; ++s)
     if (s != me && c.out_counts[s] != 0)
-      expected[static_cast<std::size_t>(meeting(size(), columns_, static_cast<int>(s), column()) /
-                                        columns_)] += sizeof(heading) + c.out_counts[s] * element;
+      expected[static_cast<std::size_t>(intermediate_rank(size(), columns_, static_cast<int>(s), column()) /
+                                        columns_)] += sizeof(block_header) + c.out_counts[s] * element;
   const bytes arrived = along_column_.neighbor_alltoallv(
       send_buf(second.data()), send_counts(second.lengths()), recv_counts(expected));
 
@@ -152,7 +156,7 @@ void grid_communicator::carry_out(const call& c) const {
                          "pass the counts that are sent, or leave them out");
   if (c.in_counts[me] != 0)
     std::memmove(output + to[me] * element, input + from[me] * element, c.in_counts[me] * element);
-  for_each_block(arrived, element, [&](const heading& h, const std::byte* block) {
+  for_each_block(arrived, element, [&](const block_header& h, const std::byte* block) {
     if (h.elements != c.out_counts[h.source])
       throw mismatch_error("alltoallv", rank(), "recv_counts",
                            std::to_string(h.elements) + " elements arrived from rank " +

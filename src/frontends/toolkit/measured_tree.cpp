@@ -9,7 +9,7 @@ namespace tutti::detail {
 namespace {
 
 // A node of an outline. Its name follows.
-struct line {
+struct outline_entry {
   std::uint64_t each, name;
   std::int32_t depth;
   std::uint32_t is_timer;
@@ -22,12 +22,12 @@ struct line {
 int measured_tree::find(int parent, bool is_timer, std::string_view name) const noexcept {
   const node& p = at(parent);
   const auto fits = [&](int i) { return at(i).is_timer == is_timer && at(i).name == name; };
-  if (p.found != none) {
-    if (fits(p.found)) return p.found;
-    for (int i = at(p.found).next; i != none; i = at(i).next)
+  if (p.last_found != none) {
+    if (fits(p.last_found)) return p.last_found;
+    for (int i = at(p.last_found).next; i != none; i = at(i).next)
       if (fits(i)) return i;
   }
-  for (int i = p.first_child; i != p.found; i = at(i).next)
+  for (int i = p.first_child; i != p.last_found; i = at(i).next)
     if (fits(i)) return i;
   return none;
 }
@@ -46,7 +46,7 @@ int measured_tree::child(int parent, bool is_timer, std::string_view name) {
     while (*end != none) end = &nodes_[static_cast<std::size_t>(*end)].next;
     *end = i;
   }
-  nodes_[static_cast<std::size_t>(parent)].found = i;
+  nodes_[static_cast<std::size_t>(parent)].last_found = i;
   return i;
 }
 
@@ -68,25 +68,25 @@ std::vector<char> measured_tree::outline() const {
   std::vector<char> text;
   for (const int i : in_order()) {
     const node& n = at(i);
-    const line head{n.each.size(), n.name.size(), n.depth, n.is_timer};
-    const char* bytes = reinterpret_cast<const char*>(&head);
-    text.insert(text.end(), bytes, bytes + sizeof head);
+    const outline_entry entry{n.each.size(), n.name.size(), n.depth, n.is_timer};
+    const char* bytes = reinterpret_cast<const char*>(&entry);
+    text.insert(text.end(), bytes, bytes + sizeof entry);
     text.insert(text.end(), n.name.begin(), n.name.end());
   }
   return text;
 }
 
-void measured_tree::absorb(const char* outline, std::size_t length) {
+void measured_tree::merge(const char* outline, std::size_t length) {
   std::vector<int> above{top};  // the last node of each depth
   for (const char* end = outline + length; outline != end;) {
-    line head;
-    std::memcpy(&head, outline, sizeof head);
-    outline += sizeof head;
-    above.resize(static_cast<std::size_t>(head.depth) + 1);
-    above.push_back(child(above.back(), head.is_timer != 0, {outline, head.name}));
+    outline_entry entry;
+    std::memcpy(&entry, outline, sizeof entry);
+    outline += sizeof entry;
+    above.resize(static_cast<std::size_t>(entry.depth) + 1);
+    above.push_back(child(above.back(), entry.is_timer != 0, {outline, entry.name}));
     std::vector<double>& each = nodes_[static_cast<std::size_t>(above.back())].each;
-    each.resize(std::max<std::size_t>(each.size(), head.each));
-    outline += head.name;
+    each.resize(std::max<std::size_t>(each.size(), entry.each));
+    outline += entry.name;
   }
 }
 

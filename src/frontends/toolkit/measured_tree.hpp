@@ -20,13 +20,13 @@ class measured_tree {
     std::string name;
     bool is_timer = true;
     int parent = none, first_child = none, next = none;
-    int found = none;  // the child found last
+    int last_found = none;  // the child found last
     int depth = -1;
     std::uint64_t calls = 0;       // 0: it exists only for other ranks
     std::int64_t nanoseconds = 0;  // of a timer
     double amount = 0;             // of a counter
     std::vector<double> each;      // seconds of the appended runs
-    clock::time_point begun{};
+    clock::time_point started_at{};
   };
   static constexpr int none = -1, top = 0;
 
@@ -36,19 +36,19 @@ class measured_tree {
     running_ = child(running_, true, name);
     node& n = nodes_[static_cast<std::size_t>(running_)];
     ++depth_;
-    n.begun = clock::now();
+    n.started_at = clock::now();
   }
   // Returns false if no timer runs.
   bool stop(bool append) {
     const auto now = clock::now();
     if (running_ == top) return false;
     node& n = nodes_[static_cast<std::size_t>(running_)];
-    const std::chrono::nanoseconds took = now - n.begun;
-    n.nanoseconds += took.count();
+    const std::chrono::nanoseconds elapsed = now - n.started_at;
+    n.nanoseconds += elapsed.count();
     ++n.calls;
     running_ = n.parent;
     --depth_;
-    if (append) n.each.push_back(std::chrono::duration<double>(took).count());
+    if (append) n.each.push_back(std::chrono::duration<double>(elapsed).count());
     return true;
   }
   void count(std::string_view name, double amount) {
@@ -74,7 +74,7 @@ class measured_tree {
   std::vector<char> outline() const;
   /// Adds the nodes of an outline that this tree lacks. The number of appended runs becomes the
   /// maximum of both.
-  void absorb(const char* outline, std::size_t length);
+  void merge(const char* outline, std::size_t length);
 
  private:
   std::vector<node> nodes_;  // the first is the root

@@ -24,19 +24,19 @@ std::string number(const char* form, double x) {
 }
 
 // Seconds are printed to the microsecond, counts unchanged.
-std::string figure(const measurement& m, double x) { return number(m.is_timer ? "%.6f" : "%.10g", x); }
+std::string formatted(const measurement& m, double x) { return number(m.is_timer ? "%.6f" : "%.10g", x); }
 
 row row_of(const measurement& m, int ranks) {
   const std::string indent(static_cast<std::size_t>(m.depth) * 2, ' ');
-  std::string had = std::to_string(m.total.ranks);
-  if (m.total.ranks != ranks) had += " of " + std::to_string(ranks);
-  const std::string most = number("%.0f", m.calls.max), least = number("%.0f", m.calls.min);
+  std::string rank_text = std::to_string(m.total.ranks);
+  if (m.total.ranks != ranks) rank_text += " of " + std::to_string(ranks);
+  const std::string max_calls = number("%.0f", m.calls.max), min_calls = number("%.0f", m.calls.min);
   return {indent + m.name + (m.is_timer ? " [s]" : ""),
-          least == most ? most : least + ".." + most,
-          figure(m, m.total.min),
-          figure(m, m.total.mean),
-          figure(m, m.total.max),
-          had};
+          min_calls == max_calls ? max_calls : min_calls + ".." + max_calls,
+          formatted(m, m.total.min),
+          formatted(m, m.total.mean),
+          formatted(m, m.total.max),
+          rank_text};
 }
 
 json_value json_of(const spread& s) {
@@ -65,7 +65,7 @@ void add_ranks(std::string& text, const measurement& m, std::size_t indent) {
   std::string line(indent, ' ');
   for (std::size_t r = 0; r < m.total_of.size(); ++r) {
     const std::string one =
-        "  " + std::to_string(r) + ": " + (std::isnan(m.total_of[r]) ? "-" : figure(m, m.total_of[r]));
+        "  " + std::to_string(r) + ": " + (std::isnan(m.total_of[r]) ? "-" : formatted(m, m.total_of[r]));
     if (line.size() + one.size() > 100 && line.size() > indent) {
       text += line + "\n";
       line.assign(indent, ' ');
@@ -78,14 +78,14 @@ void add_ranks(std::string& text, const measurement& m, std::size_t indent) {
 }  // namespace
 
 const measurement* measurements::find(std::initializer_list<std::string_view> path) const noexcept {
-  const int wanted = static_cast<int>(path.size()) - 1;
+  const int last = static_cast<int>(path.size()) - 1;
   for (const bool is_timer : {true, false}) {
     int matched = 0;  // length of the path matched so far
     for (const measurement& m : all_) {
       matched = std::min(matched, m.depth);
-      if (m.depth != matched || m.depth > wanted || path.begin()[matched] != m.name) continue;
-      if (m.depth == wanted && m.is_timer == is_timer) return &m;
-      if (m.depth < wanted && m.is_timer) ++matched;
+      if (m.depth != matched || m.depth > last || path.begin()[matched] != m.name) continue;
+      if (m.depth == last && m.is_timer == is_timer) return &m;
+      if (m.depth < last && m.is_timer) ++matched;
     }
   }
   return nullptr;

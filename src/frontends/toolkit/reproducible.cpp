@@ -21,10 +21,10 @@ namespace detail {
 namespace {
 
 // The header of a forest. Its values follow, in the order of their elements.
-struct stretch {
+struct element_range {
   std::uint64_t begin, end;
 };
-static_assert(sizeof(stretch) == 16, "values behind it must lie at multiples of their alignment");
+static_assert(sizeof(element_range) == 16, "values behind it must lie at multiples of their alignment");
 
 // The largest complete subtree of [at, end) that begins at `at`.
 std::uint64_t subtree_at(std::uint64_t at, std::uint64_t end) {
@@ -32,37 +32,37 @@ std::uint64_t subtree_at(std::uint64_t at, std::uint64_t end) {
   return at == 0 ? fits : std::min(fits, at & (~at + 1));
 }
 
-struct joining {
+struct join_context {
   const tree_operation& op;
-  std::uint64_t elements;  // of the whole array
+  std::uint64_t elements;  // of the array on all ranks
   std::size_t bytes;       // of a forest
 };
 
 // Builds a forest: takes subtrees from left to right, and combines two halves of one subtree.
 class forest {
  public:
-  forest(const joining& by, std::byte* values) : by_(by), values_(values) {}
+  forest(const join_context& context, std::byte* values) : context_(context), values_(values) {}
 
-  std::byte* next() { return value(known_); }
+  std::byte* next() { return value(size_); }
   // Adds a subtree whose value is at next(), or that has none.
   void push(std::uint64_t begin, std::uint64_t length) {
-    begins_[known_] = begin;
-    lengths_[known_++] = length;
-    while (known_ > 1 && lengths_[known_ - 2] == lengths_[known_ - 1] &&
-           (begins_[known_ - 2] & lengths_[known_ - 2]) == 0) {
-      --known_;
-      if (begins_[known_] < by_.elements)
-        by_.op.combine(value(known_ - 1), value(known_), value(known_ - 1), 1, by_.op.state);
-      lengths_[known_ - 1] *= 2;
+    begins_[size_] = begin;
+    lengths_[size_++] = length;
+    while (size_ > 1 && lengths_[size_ - 2] == lengths_[size_ - 1] &&
+           (begins_[size_ - 2] & lengths_[size_ - 2]) == 0) {
+      --size_;
+      if (begins_[size_] < context_.elements)
+        context_.op.combine(value(size_ - 1), value(size_), value(size_ - 1), 1, context_.op.state);
+      lengths_[size_ - 1] *= 2;
     }
   }
   // Adds all subtrees of a range. `values` may equal their destination.
-  void push_all(const stretch& s, const std::byte* values) {
+  void push_all(const element_range& s, const std::byte* values) {
     for (std::uint64_t at = s.begin; at < s.end;) {
       const std::uint64_t length = subtree_at(at, s.end);
-      if (at < by_.elements) {
-        if (values != next()) std::memcpy(next(), values, by_.op.bytes);
-        values += by_.op.bytes;
+      if (at < context_.elements) {
+        if (values != next()) std::memcpy(next(), values, context_.op.bytes);
+        values += context_.op.bytes;
       }
       push(at, length);
       at += length;
@@ -70,11 +70,11 @@ class forest {
   }
 
  private:
-  std::byte* value(std::size_t i) { return values_ + i * by_.op.bytes; }
+  std::byte* value(std::size_t i) { return values_ + i * context_.op.bytes; }
 
-  const joining& by_;
+  const join_context& context_;
   std::byte* values_;
-  std::size_t known_ = 0;
+  std::size_t size_ = 0;
   // Two for each height of the tree, and one that is being added.
   std::uint64_t begins_[130], lengths_[130];
 };
@@ -92,27 +92,27 @@ class forest_memory {
   std::unique_ptr<std::byte[]> large_;
 };
 
-void join(const std::byte* left, const std::byte* right, std::byte* result, const joining& by) {
-  forest_memory copied(result == right ? by.bytes : 0);
+void join(const std::byte* left, const std::byte* right, std::byte* result, const join_context& context) {
+  forest_memory copied(result == right ? context.bytes : 0);
   if (result == right) {
-    std::memcpy(copied.data(), right, by.bytes);
+    std::memcpy(copied.data(), right, context.bytes);
     right = copied.data();
   }
-  stretch first, second;
+  element_range first, second;
   std::memcpy(&first, left, sizeof first);
   std::memcpy(&second, right, sizeof second);
-  forest made(by, result + sizeof(stretch));
-  made.push_all(first, left + sizeof(stretch));
-  made.push_all(second, right + sizeof(stretch));
-  const stretch both{first.begin, second.end};
+  forest made(context, result + sizeof(element_range));
+  made.push_all(first, left + sizeof(element_range));
+  made.push_all(second, right + sizeof(element_range));
+  const element_range both{first.begin, second.end};
   std::memcpy(result, &both, sizeof both);
 }
 
 void join_all(const void* left, const void* right, void* result, std::size_t n, void* state) {
-  const joining& by = *static_cast<const joining*>(state);
-  for (std::size_t i = 0; i < n * by.bytes; i += by.bytes)
+  const join_context& context = *static_cast<const join_context*>(state);
+  for (std::size_t i = 0; i < n * context.bytes; i += context.bytes)
     join(static_cast<const std::byte*>(left) + i, static_cast<const std::byte*>(right) + i,
-         static_cast<std::byte*>(result) + i, by);
+         static_cast<std::byte*>(result) + i, context);
 }
 
 }  // namespace
@@ -138,40 +138,41 @@ class array_part {
     if (elements_ == 0)
       throw usage_error(operation, ranks_.rank(), "send_buf", "no rank has any element",
                         "an empty array has no value; check size() first");
-    const std::size_t most = 2 * static_cast<std::size_t>(std::bit_width(padded_)) + 2;
-    joining by{op, elements_, (sizeof(stretch) + most * op.bytes + 15) / 16 * 16};
-    if (own_.size() != by.bytes) {
-      own_.assign(by.bytes, std::byte{});
-      whole_.assign(by.bytes, std::byte{});
+    const std::size_t max_subtrees = 2 * static_cast<std::size_t>(std::bit_width(padded_)) + 2;
+    join_context context{op, elements_, (sizeof(element_range) + max_subtrees * op.bytes + 15) / 16 * 16};
+    if (local_.size() != context.bytes) {
+      local_.assign(context.bytes, std::byte{});
+      result_.assign(context.bytes, std::byte{});
     }
-    combine_own(static_cast<const std::byte*>(elements), by);
+    combine_local(static_cast<const std::byte*>(elements), context);
     call c;
     c.what = root < 0 ? collective::allreduce : collective::reduce;
     c.label = operation;
     c.root = std::max(root, 0);
-    c.type = {by.bytes, element_kind::opaque, {}};
+    c.type = {context.bytes, element_kind::opaque, {}};
     c.count = 1;
-    c.input = own_.data();
-    c.output = whole_.data();
+    c.input = local_.data();
+    c.output = result_.data();
     c.op.combine = &join_all;
-    c.op.state = &by;
+    c.op.state = &context;
     run_call(detail::impl_of(ranks_), c);
-    if (root < 0 || root == ranks_.rank()) std::memcpy(result, whole_.data() + sizeof(stretch), op.bytes);
+    if (root < 0 || root == ranks_.rank())
+      std::memcpy(result, result_.data() + sizeof(element_range), op.bytes);
   }
 
  private:
   // The end of the array counts as the end of the power of two.
   std::uint64_t position(std::uint64_t at) const { return at == elements_ ? padded_ : at; }
 
-  void combine_own(const std::byte* elements, const joining& by) {
-    const stretch mine{position(begin_), position(begin_ + count_)};
-    std::memcpy(own_.data(), &mine, sizeof mine);
-    forest made(by, own_.data() + sizeof mine);
+  void combine_local(const std::byte* elements, const join_context& context) {
+    const element_range mine{position(begin_), position(begin_ + count_)};
+    std::memcpy(local_.data(), &mine, sizeof mine);
+    forest made(context, local_.data() + sizeof mine);
     for (std::uint64_t at = mine.begin; at < mine.end;) {
       const std::uint64_t length = subtree_at(at, mine.end);
       if (at < elements_)
-        by.op.combine_all(elements + (at - begin_) * by.op.bytes, std::min(length, elements_ - at),
-                          made.next(), by.op.state);
+        context.op.combine_all(elements + (at - begin_) * context.op.bytes, std::min(length, elements_ - at),
+                               made.next(), context.op.state);
       made.push(at, length);
       at += length;
     }
@@ -180,7 +181,7 @@ class array_part {
   communicator ranks_;
   std::size_t count_, begin_;
   std::uint64_t elements_, padded_;
-  std::vector<std::byte> own_, whole_;  // forests; operator new aligns them to 16
+  std::vector<std::byte> local_, result_;  // forests; operator new aligns them to 16
 };
 
 array_part* make_array_part(const communicator& ranks, std::size_t count) {

@@ -20,21 +20,21 @@ bool same_range(const communicator& ranks, const void* data, std::size_t n, std:
   if (n == 0) return true;
 
   const std::byte* mine = static_cast<const std::byte*>(data);
-  const std::size_t piece = std::max<std::size_t>(1, (std::size_t{1} << 20) / bytes);  // elements
+  const std::size_t chunk = std::max<std::size_t>(1, (std::size_t{1} << 20) / bytes);  // elements
   const bool root = ranks.is_root();
-  std::vector<std::byte> others(root ? 0 : std::min(piece, n) * bytes);
+  std::vector<std::byte> received(root ? 0 : std::min(chunk, n) * bytes);
   // The root compares its elements with themselves, so NaN counts as different there too.
   bool same = true;
-  for (std::size_t at = 0; at < n; at += piece) {
-    const std::size_t now = std::min(piece, n - at);
-    const std::byte* own = mine + at * bytes;
+  for (std::size_t at = 0; at < n; at += chunk) {
+    const std::size_t size = std::min(chunk, n - at);
+    const std::byte* local = mine + at * bytes;
     call c;
     c.what = collective::bcast;
     c.label = "is_same_on_all_ranks";
-    c.count = now * bytes;
-    c.input = c.output = root ? const_cast<std::byte*>(own) : others.data();
+    c.count = size * bytes;
+    c.input = c.output = root ? const_cast<std::byte*>(local) : received.data();
     run_call(detail::impl_of(ranks), c);
-    same = same && equal(own, c.output, now);
+    same = same && equal(local, c.output, size);
   }
   return ranks.allreduce_single(send_buf(same), op(std::logical_and<>{}));
 }

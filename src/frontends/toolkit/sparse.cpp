@@ -10,18 +10,18 @@ namespace {
 
 constexpr const char* name = "sparse_alltoallv";
 
-// The tags of an exchange, alternating between exchanges: of its messages, and of each step of its
-// barrier.
+// The tag of the messages of an exchange, or of a step of its barrier. Tags alternate between
+// exchanges.
 int tag_of(unsigned round, int step = -1) { return 2 * (step + 1) + static_cast<int>(round % 2); }
 
 // A dissemination barrier of messages that is polled. In checked mode a collective would first be
 // compared on all ranks, and a rank that waits there receives no messages.
-class asked_barrier {
+class polled_barrier {
  public:
-  asked_barrier(const communicator& ranks, unsigned round) : ranks_(ranks), round_(round) {}
+  polled_barrier(const communicator& ranks, unsigned round) : ranks_(ranks), round_(round) {}
 
-  // Returns true once all ranks have called it.
-  bool over() {
+  // Returns true when all ranks have called it.
+  bool complete() {
     const int p = ranks_.size(), me = ranks_.rank();
     for (; 1 << step_ < p; ++step_) {
       const int distance = 1 << step_;
@@ -29,9 +29,9 @@ class asked_barrier {
           .operation = name, .destination = (me + distance) % p, .tag = tag_of(round_, step_)};
       if (static_cast<int>(sends_.size()) == step_)
         sends_.push_back(start_send(detail::impl_of(ranks_), mine));
-      envelope came;
+      envelope found;
       const int from = (me + p - distance) % p;
-      if (!look(detail::impl_of(ranks_), name, from, mine.tag, false, came)) return false;
+      if (!probe(detail::impl_of(ranks_), name, from, mine.tag, false, found)) return false;
       receive(detail::impl_of(ranks_), {.operation = name, .source = from, .tag = mine.tag});
     }
     while (!sends_.empty() && sends_.back()->test()) sends_.pop_back();
@@ -47,9 +47,9 @@ class asked_barrier {
 
 struct arrival {
   const sparse_receiver& to;
-  static void* room(void* state, const envelope& what) {
+  static void* allocate(void* state, const envelope& what) {
     const sparse_receiver& to = static_cast<arrival*>(state)->to;
-    return to.room(to.state, what.source, what.bytes);
+    return to.allocate(to.state, what.source, what.bytes);
   }
 };
 
@@ -78,19 +78,19 @@ void exchange_sparse(const communicator& ranks, unsigned round, const sparse_mes
                                        .mode = send_modes::synchronous,
                                        .data = messages[i].data,
                                        .bytes = messages[i].bytes}));
-  std::size_t gone = 0;
-  asked_barrier all_gone(ranks, round);
+  std::size_t complete_sends = 0;
+  polled_barrier barrier(ranks, round);
   do {
     arrival here{to};
-    for (envelope came; look(where, name, rank::any, tag, false, came);) {
-      recv_args in{.operation = name, .source = came.source, .tag = tag, .element = element};
-      in.room = &arrival::room;
+    for (envelope found; probe(where, name, rank::any, tag, false, found);) {
+      recv_args in{.operation = name, .source = found.source, .tag = tag, .element = element};
+      in.allocate = &arrival::allocate;
       in.state = &here;
       receive(where, in);
-      to.received(to.state, came.source);
+      to.received(to.state, found.source);
     }
-    while (gone < n && sends[gone]->test()) ++gone;
-  } while (gone < n || !all_gone.over());
+    while (complete_sends < n && sends[complete_sends]->test()) ++complete_sends;
+  } while (complete_sends < n || !barrier.complete());
 }
 
 }  // namespace tutti::detail

@@ -13,17 +13,17 @@
 namespace tutti {
 namespace {
 
-constexpr double no_figure = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
-// A figure in an allreduce. Ranks that lack it contribute the neutral element.
-struct gathered {
+// A value in an allreduce. Ranks that lack it contribute the neutral element.
+struct accumulated {
   double min = std::numeric_limits<double>::infinity(), max = -min, sum = 0;
   std::int64_t ranks = 0;
 
-  gathered() = default;
-  explicit gathered(double x) : min(x), max(x), sum(x), ranks(1) {}
-  friend gathered operator+(const gathered& a, const gathered& b) {
-    gathered both;
+  accumulated() = default;
+  explicit accumulated(double x) : min(x), max(x), sum(x), ranks(1) {}
+  friend accumulated operator+(const accumulated& a, const accumulated& b) {
+    accumulated both;
     both.min = std::min(a.min, b.min);
     both.max = std::max(a.max, b.max);
     both.sum = a.sum + b.sum;
@@ -32,7 +32,7 @@ struct gathered {
   }
 };
 
-spread spread_of(const gathered& g) {
+spread spread_of(const accumulated& g) {
   if (g.ranks == 0) return {};
   return {g.min, g.sum / static_cast<double>(g.ranks), g.max, g.sum, static_cast<int>(g.ranks)};
 }
@@ -49,30 +49,30 @@ detail::measured_tree merged(const communicator& ranks, const detail::measured_t
     const std::vector<char> others =
         ranks.gatherv(send_buf(std::span<const char>(own.data(), same ? 0 : own.size())));
     if (ranks.is_root()) {
-      all.absorb(own.data(), own.size());
-      all.absorb(others.data(), others.size());
+      all.merge(own.data(), own.size());
+      all.merge(others.data(), others.size());
       common = all.outline();
     }
     ranks.bcast(send_recv_buf<resize_to_fit>(common));
     all = {};
   }
-  all.absorb(common.data(), common.size());
+  all.merge(common.data(), common.size());
   return all;
 }
 
 // For each node of `order` in the merged tree, its index in this rank's tree; `none` if it is
 // missing.
-std::vector<int> places_in(const detail::measured_tree& mine, const detail::measured_tree& all,
-                           const std::vector<int>& order) {
-  std::vector<int> by_node(order.size() + 1, detail::measured_tree::top), places;
+std::vector<int> indices_in(const detail::measured_tree& mine, const detail::measured_tree& all,
+                            const std::vector<int>& order) {
+  std::vector<int> by_node(order.size() + 1, detail::measured_tree::top), indices;
   for (const int i : order) {
     const auto& n = all.at(i);
     const int above = by_node[static_cast<std::size_t>(n.parent)];
     const int own = above == detail::measured_tree::none ? above : mine.find(above, n.is_timer, n.name);
     by_node[static_cast<std::size_t>(i)] = own;
-    places.push_back(own);
+    indices.push_back(own);
   }
-  return places;
+  return indices;
 }
 
 double total_of(const detail::measured_tree::node& n) {
@@ -124,25 +124,25 @@ measurements timer::aggregate(extent e) const {
     throw usage_error("timer::aggregate", ranks_.rank(), "", "\"" + mine.running() + "\" runs",
                       "stop() it on all ranks first");
   const detail::measured_tree all = merged(ranks_, mine);
-  const std::vector<int> order = all.in_order(), places = places_in(mine, all, order);
+  const std::vector<int> order = all.in_order(), indices = indices_in(mine, all, order);
 
-  std::vector<gathered> figures;
+  std::vector<accumulated> values;
   std::vector<double> own_totals;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const bool have = places[i] != detail::measured_tree::none;
-    const detail::measured_tree::node nothing, &n = have ? mine.at(places[i]) : nothing;
-    own_totals.push_back(have ? total_of(n) : no_figure);
-    figures.push_back(have ? gathered(total_of(n)) : gathered());
-    figures.push_back(have ? gathered(static_cast<double>(n.calls)) : gathered());
+    const bool exists = indices[i] != detail::measured_tree::none;
+    const detail::measured_tree::node nothing, &n = exists ? mine.at(indices[i]) : nothing;
+    own_totals.push_back(exists ? total_of(n) : no_value);
+    values.push_back(exists ? accumulated(total_of(n)) : accumulated());
+    values.push_back(exists ? accumulated(static_cast<double>(n.calls)) : accumulated());
     for (std::size_t k = 0; k < all.at(order[i]).each.size(); ++k)
-      figures.push_back(k < n.each.size() ? gathered(n.each[k]) : gathered());
+      values.push_back(k < n.each.size() ? accumulated(n.each[k]) : accumulated());
   }
-  ranks_.allreduce(send_recv_buf(figures), op(std::plus<gathered>{}, ops::commutative));
+  ranks_.allreduce(send_recv_buf(values), op(std::plus<accumulated>{}, ops::commutative));
   std::vector<double> totals;
   if (e == per_rank) totals = ranks_.allgather(send_buf(own_totals));
 
   std::vector<measurement> table;
-  const gathered* next = figures.data();
+  const accumulated* next = values.data();
   for (std::size_t i = 0; i < order.size(); ++i) {
     const auto& n = all.at(order[i]);
     measurement m{n.name, n.depth, n.is_timer, spread_of(next[0]), spread_of(next[1]), {}, {}};

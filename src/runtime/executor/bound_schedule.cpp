@@ -27,21 +27,21 @@ const link& links::to(int peer) {
 // Stores the block ranges of an exchange. Returns false if a place is not whole blocks of the
 // caller's buffers.
 bool bound_schedule::bind_simple(bound_exchange& e) {
-  const auto whole = [&](const place& p, block_range& r) {
+  const auto bind_blocks = [&](const place& p, block_range& r) {
     r = {p.where, p.first.base, p.blocks};
     max_blocks = std::max(max_blocks, static_cast<std::size_t>(p.blocks));
     return p.plain && (p.where == buffer::input || p.where == buffer::output);
   };
-  if (e.out != nullptr && !whole(e.out->source, e.sent)) return false;
+  if (e.out != nullptr && !bind_blocks(e.out->source, e.sent)) return false;
   if (e.in == nullptr) return true;
   e.combines = e.in->kind == step_kind::recv_reduce;
   e.received_left = e.in->received_left;
-  return whole(e.in->target, e.result) && (!e.combines || whole(e.in->source, e.own));
+  return bind_blocks(e.in->target, e.result) && (!e.combines || bind_blocks(e.in->source, e.operand));
 }
 
-bound_schedule::bound_schedule(const char* its_name, schedule s, context& c, links& p,
+bound_schedule::bound_schedule(const char* schedule_name, schedule s, context& c, links& p,
                                std::vector<std::int32_t> members)
-    : name(its_name), plan(std::move(s)), ranks(std::move(members)), where(c), peers(p) {
+    : name(schedule_name), plan(std::move(s)), ranks(std::move(members)), where(c), peers(p) {
   step_links.resize(plan.steps.size());
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const step& one = plan.steps[i];

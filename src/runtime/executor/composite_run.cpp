@@ -7,9 +7,9 @@
 
 namespace tutti {
 
-bound_composite_plan::bound_composite_plan(const char* its_name, composite_plan p,
+bound_composite_plan::bound_composite_plan(const char* plan_name, composite_plan p,
                                            std::vector<bound_schedule*> all, context& c)
-    : name(its_name), plan(std::move(p)), schedules(std::move(all)), run_slots(plan.calls.size()), where(c) {
+    : name(plan_name), plan(std::move(p)), schedules(std::move(all)), run_slots(plan.calls.size()), where(c) {
   std::vector<std::uint32_t> free;
   for (const composite_step& s : plan.steps) {
     if (s.what == composite_step::kind::start) {
@@ -27,12 +27,12 @@ void composite_run::begin(bound_composite_plan& b, const call& c, std::uint32_t 
   call_ = &c;
   number_ = number;
   pc_ = 0;
-  over_ = false;
-  under_way_.clear();
-  if (b.runs > run_slots_made_) {
+  complete_ = false;
+  active_.clear();
+  if (b.runs > run_slot_count_) {
     run_slots_.reset(new run_slot[b.runs]);
-    run_slots_made_ = b.runs;
-    under_way_.reserve(b.runs);
+    run_slot_count_ = b.runs;
+    active_.reserve(b.runs);
   }
   const std::size_t bytes = b.plan.scratch * c.type.size;
   if (bytes > memory_bytes_) {
@@ -47,7 +47,7 @@ std::byte* composite_run::address(const area& a) const noexcept {
   std::byte* const base = a.where == buffer::input ? static_cast<std::byte*>(const_cast<void*>(call_->input))
                           : a.where == buffer::output ? static_cast<std::byte*>(call_->output)
                                                       : scratch_;
-  return base == nullptr ? nullptr : base + a.at * call_->type.size;
+  return base == nullptr ? nullptr : base + a.offset * call_->type.size;
 }
 
 void composite_run::start(std::uint32_t which, bool alone) {
@@ -71,44 +71,45 @@ void composite_run::start(std::uint32_t which, bool alone) {
   c.in_displs = view(sub.in_displs);
   c.out_counts = view(sub.out_counts);
   c.out_displs = view(sub.out_displs);
-  s.run.begin(*bound_->schedules[which], c, inner_run | (number_ & 0xfffu) << 12 | (sub.number & 0xfffu));
-  under_way_.push_back(&s);
-  if (!alone) s.run.go_on(false);
+  s.run.begin(*bound_->schedules[which], c,
+              inner_run | (number_ & 0xfffu) << 12 | (sub.sequence_number & 0xfffu));
+  active_.push_back(&s);
+  if (!alone) s.run.advance(false);
 }
 
-void composite_run::progress() {
-  for (run_slot* s : under_way_)
-    if (!s->run.over()) s->run.go_on(false);
+void composite_run::progress_inner_calls() {
+  for (run_slot* s : active_)
+    if (!s->run.is_complete()) s->run.advance(false);
 }
 
 bool composite_run::wait(std::uint32_t which, bool blocking) {
   run_slot* const s = &run_slots_[bound_->run_slots[which]];
   schedule_run& run = s->run;
-  if (!run.over()) {
-    if (blocking && under_way_.size() == 1 && !bound_->plan.calls[which].nonblocking) {
-      run.go_on(true);
+  if (!run.is_complete()) {
+    if (blocking && active_.size() == 1 && !bound_->plan.calls[which].nonblocking) {
+      run.advance(true);
     } else {
-      progress();
-      std::uint64_t seen = moves();
-      while (!run.over()) {
+      progress_inner_calls();
+      std::uint64_t seen = progress_count();
+      while (!run.is_complete()) {
         if (!blocking) return false;
         bound_->where.ep().pause(site("messages"));
-        progress();
-        if (moves() != seen) {
-          seen = moves();
+        progress_inner_calls();
+        if (progress_count() != seen) {
+          seen = progress_count();
           bound_->where.ep().progressed();
         }
       }
       if (blocking) bound_->where.ep().progressed();
     }
   }
-  under_way_.erase(std::find(under_way_.begin(), under_way_.end(), s));
+  active_.erase(std::find(active_.begin(), active_.end(), s));
   return true;
 }
 
-bool composite_run::go_on(bool blocking) {
+bool composite_run::advance(bool blocking) {
   const auto& steps = bound_->plan.steps;
-  for (; pc_ < steps.size(); ++pc_, ++moves_) {
+  for (; pc_ < steps.size(); ++pc_, ++progress_count_) {
     const composite_step& s = steps[pc_];
     switch (s.what) {
       case composite_step::kind::start: {
@@ -121,7 +122,7 @@ bool composite_run::go_on(bool blocking) {
         if (!wait(s.which, blocking)) return false;
         break;
       case composite_step::kind::copy: {
-        const copying& c = bound_->plan.copies[s.which];
+        const copy_step& c = bound_->plan.copies[s.which];
         const std::size_t element = call_->type.size;
         for (std::size_t i = 0; i < c.blocks; ++i)
           compute::copy(address(c.to + i * c.to_distance), address(c.from + i * c.from_distance),
@@ -129,25 +130,25 @@ bool composite_run::go_on(bool blocking) {
         break;
       }
       case composite_step::kind::combine: {
-        const combining& c = bound_->plan.combinations[s.which];
+        const combine_step& c = bound_->plan.combinations[s.which];
         call_->op.combine(address(c.left), address(c.right), address(c.to), c.n, call_->op.state);
         break;
       }
     }
   }
-  over_ = true;
+  complete_ = true;
   return true;
 }
 
-std::uint64_t composite_run::moves() const noexcept {
-  std::uint64_t all = moves_;
-  for (std::size_t i = 0; i < run_slots_made_; ++i) all += run_slots_[i].run.moves();
+std::uint64_t composite_run::progress_count() const noexcept {
+  std::uint64_t all = progress_count_;
+  for (std::size_t i = 0; i < run_slot_count_; ++i) all += run_slots_[i].run.progress_count();
   return all;
 }
 
 shm::wait_site composite_run::site(const char* what, int peer) const noexcept {
-  for (const run_slot* s : under_way_)
-    if (!s->run.over()) return s->run.site(what, peer);
+  for (const run_slot* s : active_)
+    if (!s->run.is_complete()) return s->run.site(what, peer);
   return {call_->label != nullptr ? call_->label : name_of(call_->what).data(),
           bound_->name,
           what,

@@ -18,7 +18,7 @@ namespace tutti {
 /// A composite plan with the bound schedule of each inner call.
 struct bound_composite_plan {
   /// `schedules[i]` serves plan.calls[i] and must outlive this object.
-  bound_composite_plan(const char* its_name, composite_plan p, std::vector<bound_schedule*> schedules,
+  bound_composite_plan(const char* plan_name, composite_plan p, std::vector<bound_schedule*> schedules,
                        context& where);
 
   const char* name;  // "allreduce/node_leader"
@@ -38,9 +38,9 @@ class composite_run final : public progressable {
   /// `number`: the sequence number of the call on this communicator. `b`, `c` and what they refer
   /// to must stay valid.
   void begin(bound_composite_plan& b, const call& c, std::uint32_t number);
-  bool go_on(bool blocking) override;
-  bool over() const noexcept { return over_; }
-  std::uint64_t moves() const noexcept override;
+  bool advance(bool blocking) override;
+  bool is_complete() const noexcept { return complete_; }
+  std::uint64_t progress_count() const noexcept override;
   shm::wait_site site(const char* what = "", int peer = -1) const noexcept override;
 
  private:
@@ -51,17 +51,17 @@ class composite_run final : public progressable {
   std::byte* address(const area& a) const noexcept;
   void start(std::uint32_t which, bool alone);
   bool wait(std::uint32_t which, bool blocking);
-  void progress();
+  void progress_inner_calls();
 
   bound_composite_plan* bound_ = nullptr;
   const call* call_ = nullptr;
   std::uint32_t number_ = 0;
   std::size_t pc_ = 0;
-  std::uint64_t moves_ = 0;
-  bool over_ = true;
+  std::uint64_t progress_count_ = 0;
+  bool complete_ = true;
   std::unique_ptr<run_slot[]> run_slots_;
-  std::size_t run_slots_made_ = 0;
-  std::vector<run_slot*> under_way_;
+  std::size_t run_slot_count_ = 0;
+  std::vector<run_slot*> active_;
   std::unique_ptr<std::byte[]> memory_;
   std::size_t memory_bytes_ = 0;
   std::byte* scratch_ = nullptr;

@@ -27,31 +27,31 @@ void schedule_run::begin(bound_schedule& b, const call& c, std::uint32_t number)
   set_up(b, c, number);
   tag_ |= static_cast<std::uint64_t>(number & inner_run) << 32;
   depth_ = 0;
-  over_ = opened_ = native_begun_ = false;
+  complete_ = opened_ = native_begun_ = false;
   interleaves_ = b.interleaves;
   if (b.plan.words != 0) [[unlikely]] {
     words_.assign(static_cast<std::size_t>(b.plan.words), 0);
-    before_.origin = -1;
+    prefix_.origin = -1;
     base_[static_cast<int>(buffer::words)] = reinterpret_cast<std::byte*>(words_.data());
   }
-  if (b.needs_memory && (allotted_for_ != &b || allotted_unit_ != unit_ || allotted_element_ != c.type.size ||
+  if (b.needs_memory && (scratch_owner_ != &b || scratch_unit_ != unit_ || scratch_element_ != c.type.size ||
                          b.sized_by_counts))
-    allot();
+    allocate_scratch();
 }
 
 // A native collective: one item of a schedule, usually the only one.
 bool schedule_run::native(bool blocking) {
-  const auto place = site("the engine's own collective");
+  const auto wait_at = site("the engine's own collective");
   if (blocking && !native_begun_) {
-    bound_->where.native(*call_, place);
+    bound_->where.native(*call_, wait_at);
     return true;
   }
   if (!native_begun_) bound_->where.native_begin(*call_, native_);
   native_begun_ = true;
-  return bound_->where.native_go_on(native_, blocking, place);
+  return bound_->where.native_progress(native_, blocking, wait_at);
 }
 
-bool schedule_run::go_on(bool blocking) {
+bool schedule_run::advance(bool blocking) {
   const auto& items = bound_->plan.items;
   while (pc_ < items.size()) {
     const item& i = items[pc_];
@@ -60,7 +60,7 @@ bool schedule_run::go_on(bool blocking) {
         const bound_exchange& e = bound_->exchanges[pc_];
         if (e.simple && blocking && !opened_) [[likely]] {
           exchange(e.out, e.to, e.in, e.from);
-          ++moves_;
+          ++progress_count_;
         } else if (!round(i, blocking)) {
           return false;
         }
@@ -93,7 +93,7 @@ bool schedule_run::go_on(bool blocking) {
         break;
     }
   }
-  over_ = true;
+  complete_ = true;
   return true;
 }
 
@@ -123,41 +123,41 @@ bool schedule_run::round(const item& r, bool blocking) {
     }
   }
   for (int i = r.sends + r.recvs, end = i + r.locals; i < end; ++i) local(steps[i]);
-  ++moves_;
+  ++progress_count_;
   return true;
 }
 
 // The waits are out of line, so that the frequent path stays compact.
-void schedule_run::wait_for_room(shm::channel& c) {
+void schedule_run::wait_for_space(shm::channel& c) {
   do
-    bound_->where.ep().wait(c.room_word(), c.room_value(), c.same_worker(),
+    bound_->where.ep().wait(c.space_word(), c.space_value(), c.same_worker(),
                             site("space in the channel to", c.to()));
-  while (!c.has_room());
+  while (!c.has_space());
 }
 void schedule_run::wait_for_message(shm::channel& c, shm::arrival& a) {
   do
     bound_->where.ep().wait(c.arrival_word(), c.arrival_value(), c.same_worker(),
                             site("a message from", c.from()));
-  while (!c.look(tag_, a));
+  while (!c.find(tag_, a));
 }
-void schedule_run::wait_for_reader(shm::channel& c) {
+void schedule_run::wait_until_read(shm::channel& c) {
   while (sent_done_.load(std::memory_order_acquire) == 0)
     bound_->where.ep().wait(sent_done_, 1, c.same_worker(), site("its data to be read by", c.to()));
 }
 
 void schedule_run::receive(const step& in, shm::channel& from) {
-  const range place = locate(in.target);
-  if (!place.exists) return;
+  const range to = locate(in.target);
+  if (!to.exists) return;
   shm::arrival a;
-  if (!from.look(tag_, a)) wait_for_message(from, a);
-  if (a.bytes != place.bytes) [[unlikely]]
-    misfit(in, a.bytes, place.bytes);
+  if (!from.find(tag_, a)) wait_for_message(from, a);
+  if (a.bytes != to.bytes) [[unlikely]]
+    throw_wrong_length(in, a.bytes, to.bytes);
   if (a.done == nullptr) [[likely]] {
-    deliver(in, place, a.data, a.bytes);
+    deliver(in, to, a.data, a.bytes);
   } else {
-    deliver_from_afar(in, place, a);
+    deliver_remote(in, to, a);
   }
-  from.take(a);
+  from.consume(a);
 }
 
 // The round of most algorithms: at most one message each way, over channels, with waits inside.
@@ -166,19 +166,19 @@ inline void schedule_run::exchange(const step* out, shm::channel* to, const step
   if (out != nullptr) {
     const range data = locate(out->source);
     if (data.exists) {
-      if (!to->has_room()) [[unlikely]]
-        wait_for_room(*to);
+      if (!to->has_space()) [[unlikely]]
+        wait_for_space(*to);
       rendezvous = shm::channel::is_rendezvous(data.bytes);
       if (rendezvous) sent_done_.store(0, std::memory_order_relaxed);
       to->post(tag_, data.data, data.bytes, &sent_done_);
     }
   }
   if (in != nullptr) receive(*in, *from);
-  if (rendezvous) wait_for_reader(*to);
+  if (rendezvous) wait_until_read(*to);
 }
 
 // Reads the data directly from the sender's memory.
-void schedule_run::deliver_from_afar(const step& s, const range& to, const shm::arrival& a) {
+void schedule_run::deliver_remote(const step& s, const range& to, const shm::arrival& a) {
   const shm::reading guard(bound_->where.ep(), site("a direct read from the memory of"));
   deliver(s, to, a.data, a.bytes);
 }
@@ -242,9 +242,9 @@ shm::wait_site schedule_run::site(const char* what, int peer) const noexcept {
   return {called(*call_), bound_->name, what, peer, static_cast<int>(pc_), number_};
 }
 
-void schedule_run::misfit(const step& s, std::size_t came, std::size_t expected) const {
+void schedule_run::throw_wrong_length(const step& s, std::size_t received, std::size_t expected) const {
   throw_length_mismatch(called(*call_), bound_->where.ep().rank(),
-                        bound_->where.members().address(peer_of(s)), came, expected,
+                        bound_->where.members().address(peer_of(s)), received, expected,
                         [](const auto& e) { throw e; });
 }
 

@@ -55,14 +55,14 @@ struct bound_exchange {
   const step* in = nullptr;
   shm::channel* to = nullptr;
   shm::channel* from = nullptr;
-  block_range sent, own, result;  // if the schedule is simple
+  block_range sent, operand, result;  // if the schedule is simple
 };
 
 /// A schedule bound to a communicator.
 struct bound_schedule {
   /// `ranks`: the members of a part of the communicator, indexed by the ranks of the schedule.
   /// Empty: all members.
-  bound_schedule(const char* its_name, schedule s, context& where, links& peers,
+  bound_schedule(const char* schedule_name, schedule s, context& where, links& peers,
                  std::vector<std::int32_t> ranks = {});
 
   int address(int peer) const noexcept {
@@ -109,11 +109,11 @@ class schedule_run final : public progressable {
   /// combined with inner_run for inner calls. `c` and what it refers to must stay valid. Vector
   /// forms must have displacements.
   void begin(bound_schedule& b, const call& c, std::uint32_t number);
-  /// Combines begin() and go_on(true), for a call for which serves_simple() is true.
+  /// Combines begin() and advance(true), for a call for which serves_simple() is true.
   void run_simple(bound_schedule& b, const call& c, std::uint32_t number);
-  bool go_on(bool blocking) override;
-  bool over() const noexcept { return over_; }
-  std::uint64_t moves() const noexcept override { return moves_; }
+  bool advance(bool blocking) override;
+  bool is_complete() const noexcept { return complete_; }
+  std::uint64_t progress_count() const noexcept override { return progress_count_; }
   shm::wait_site site(const char* what = "", int peer = -1) const noexcept override;
 
  private:
@@ -160,9 +160,9 @@ class schedule_run final : public progressable {
                                    std::uint32_t number);
   void receive(const step& in, shm::channel& from);
   void exchange(const step* out, shm::channel* to, const step* in, shm::channel* from);
-  void wait_for_room(shm::channel& c);
+  void wait_for_space(shm::channel& c);
   void wait_for_message(shm::channel& c, shm::arrival& a);
-  void wait_for_reader(shm::channel& c);
+  void wait_until_read(shm::channel& c);
   void engine_exchange(const step* out, const step* in);
   bool all_transfers(const item& r, bool blocking);
   void open_round(const item& r);
@@ -171,20 +171,20 @@ class schedule_run final : public progressable {
   bool try_await(receiving& r, const step& what, const link& l);
   void wait_for_one(const item& r);
   void deliver(const step& s, const range& to, const std::byte* data, std::size_t bytes);
-  void deliver_from_afar(const step& s, const range& to, const shm::arrival& a);
+  void deliver_remote(const step& s, const range& to, const shm::arrival& a);
   void local(const step& s);
   const link& link_of(const item& r, std::size_t i);
-  [[noreturn]] void misfit(const step& s, std::size_t came, std::size_t expected) const;
+  [[noreturn]] void throw_wrong_length(const step& s, std::size_t received, std::size_t expected) const;
   int resolve(const index& i) const noexcept;
   int peer_of(const step& s) const noexcept { return bound_->address(resolve(s.peer)); }
   range locate(const place& p) const noexcept;
   range locate_indexed(const place& p) const noexcept;
   void table_range(const place& p, int first, std::size_t& offset, std::size_t& bytes) const noexcept;
-  std::uint64_t words_before(std::int32_t origin, std::int32_t first) const noexcept;
+  std::uint64_t words_prefix(std::int32_t origin, std::int32_t first) const noexcept;
   std::size_t segment_bytes() const noexcept;
-  std::size_t longest(const place& p) const noexcept;
+  std::size_t max_bytes(const place& p) const noexcept;
   std::int32_t trips(const trip_count& t) const noexcept;
-  void allot();
+  void allocate_scratch();
   void reserve(const place& p);
 
   bound_schedule* bound_ = nullptr;
@@ -196,9 +196,9 @@ class schedule_run final : public progressable {
   std::uint32_t pc_ = 0;
   int depth_ = 0;
   loop_state loops_[2] = {};
-  bool over_ = true, opened_ = false, native_begun_ = false, interleaves_ = false;
-  std::size_t left_ = 0;
-  std::uint64_t moves_ = 0;
+  bool complete_ = true, opened_ = false, native_begun_ = false, interleaves_ = false;
+  std::size_t remaining_ = 0;
+  std::uint64_t progress_count_ = 0;
   std::atomic<std::uint32_t> sent_done_{1};
   std::unique_ptr<std::byte[]> memory_;  // scratch and staging
   std::size_t memory_bytes_ = 0;
@@ -214,12 +214,12 @@ class schedule_run final : public progressable {
     std::int32_t origin = -1, first = 0;
     std::uint64_t sum = 0;
   };
-  mutable words_sum before_;
-  std::size_t allotted_unit_ = 0, allotted_element_ = 0;  // the sizes for which memory_ is divided
-  const bound_schedule* allotted_for_ = nullptr;
+  mutable words_sum prefix_;
+  std::size_t scratch_unit_ = 0, scratch_element_ = 0;  // the sizes for which memory_ is divided
+  const bound_schedule* scratch_owner_ = nullptr;
   std::unique_ptr<sending[]> sendings_;
   std::unique_ptr<receiving[]> receivings_;
-  std::size_t sendings_made_ = 0, receivings_made_ = 0;
+  std::size_t sending_count_ = 0, receiving_count_ = 0;
   native_state native_;
 };
 

@@ -9,7 +9,7 @@
 namespace tutti {
 
 void hop::begin(const leg& l) {
-  state& s = legs_[many_++];
+  state& s = legs_[leg_count_++];
   static_cast<leg&>(s) = l;
   if (where_.ep().node() != nullptr) {
     s.out = s.to < 0 ? nullptr : peers_.to(s.to).out;
@@ -22,13 +22,13 @@ void hop::begin(const leg& l) {
 
 template <class Step>
 bool hop::for_each_leg(Step&& step) {
-  for (int i = 0; i < many_; ++i)
+  for (int i = 0; i < leg_count_; ++i)
     if (!step(legs_[i])) return false;
   return true;
 }
 
 // Everything is sent before any wait, so that both sides of a pair proceed at once.
-bool hop::go_on(bool blocking) {
+bool hop::advance(bool blocking) {
   if (where_.ep().node() == nullptr) {
     if (!for_each_leg([&](state& s) {
           return end_message(s.from, s.receiving, "a message from", blocking) &&
@@ -45,22 +45,22 @@ bool hop::go_on(bool blocking) {
 
 bool hop::send(state& s, bool blocking) {
   if (s.to < 0 || s.posted) return true;
-  while (!s.out->has_room()) {
+  while (!s.out->has_space()) {
     if (!blocking) return false;
-    where_.ep().wait(s.out->room_word(), s.out->room_value(), s.out->same_worker(),
+    where_.ep().wait(s.out->space_word(), s.out->space_value(), s.out->same_worker(),
                      site("space in the channel to", s.out->to()));
   }
   s.read.store(shm::channel::is_rendezvous(s.bytes) ? 0 : 1, std::memory_order_relaxed);
   s.out->post(where_.id() << 24 | number, s.data, s.bytes, &s.read);
   s.posted = true;
-  ++moves_;
+  ++progress_count_;
   return true;
 }
 
 bool hop::receive(state& s, bool blocking) {
   if (s.from < 0) return true;
   shm::arrival a;
-  while (!s.in->look(where_.id() << 24 | number, a)) {
+  while (!s.in->find(where_.id() << 24 | number, a)) {
     if (!blocking) return false;
     where_.ep().wait(s.in->arrival_word(), s.in->arrival_value(), s.in->same_worker(),
                      site("a message from", s.in->from()));
@@ -77,9 +77,9 @@ bool hop::receive(state& s, bool blocking) {
   } else if (a.bytes != 0) {
     std::memcpy(s.into, a.data, a.bytes);
   }
-  s.in->take(a);
+  s.in->consume(a);
   s.from = -1;
-  ++moves_;
+  ++progress_count_;
   return true;
 }
 
@@ -97,7 +97,7 @@ bool hop::end_message(int& peer, transfer& t, const char* what, bool blocking) {
     if (!blocking) return false;
     where_.ep().pause(site(what, where_.members().address(peer)));
   }
-  if (peer >= 0) ++moves_;
+  if (peer >= 0) ++progress_count_;
   peer = -1;
   return true;
 }

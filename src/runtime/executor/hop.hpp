@@ -38,8 +38,8 @@ class hop final : public progressable {
   /// Call it at most max_legs times.
   void begin(const leg& l);
   /// Throws mismatch_error if a message has another length.
-  bool go_on(bool blocking) override;
-  std::uint64_t moves() const noexcept override { return moves_; }
+  bool advance(bool blocking) override;
+  std::uint64_t progress_count() const noexcept override { return progress_count_; }
   shm::wait_site site(const char* what, int peer) const noexcept override;
 
  private:
@@ -60,8 +60,8 @@ class hop final : public progressable {
   links& peers_;
   const char* operation_;
   state legs_[max_legs];
-  int many_ = 0;
-  std::uint64_t moves_ = 0;
+  int leg_count_ = 0;
+  std::uint64_t progress_count_ = 0;
 };
 
 }  // namespace tutti

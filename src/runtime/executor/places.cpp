@@ -8,16 +8,16 @@
 namespace tutti {
 
 std::size_t schedule_run::segment_bytes() const noexcept {
-  const std::size_t element = call_->type.size, wanted = bound_->plan.segment_bytes;
-  return std::max<std::size_t>(wanted - wanted % element, element);
+  const std::size_t element = call_->type.size, requested = bound_->plan.segment_bytes;
+  return std::max<std::size_t>(requested - requested % element, element);
 }
 
 // Loops go from block to block, so the sum continues from the last one.
-std::uint64_t schedule_run::words_before(std::int32_t origin, std::int32_t first) const noexcept {
-  if (before_.origin != origin || before_.first > first) before_ = {origin, origin, 0};
-  for (; before_.first < first; ++before_.first)
-    before_.sum += words_[static_cast<std::size_t>(before_.first)];
-  return before_.sum;
+std::uint64_t schedule_run::words_prefix(std::int32_t origin, std::int32_t first) const noexcept {
+  if (prefix_.origin != origin || prefix_.first > first) prefix_ = {origin, origin, 0};
+  for (; prefix_.first < first; ++prefix_.first)
+    prefix_.sum += words_[static_cast<std::size_t>(prefix_.first)];
+  return prefix_.sum;
 }
 
 void schedule_run::table_range(const place& p, int first, std::size_t& offset,
@@ -25,7 +25,7 @@ void schedule_run::table_range(const place& p, int first, std::size_t& offset,
   const std::size_t element = call_->type.size;
   const auto from = static_cast<std::size_t>(first);
   if (p.where == buffer::words) {
-    before_.origin = -1;
+    prefix_.origin = -1;
     offset = from * sizeof(std::uint64_t);
     bytes = static_cast<std::size_t>(p.blocks) * sizeof(std::uint64_t);
     return;
@@ -55,8 +55,8 @@ void schedule_run::table_range(const place& p, int first, std::size_t& offset,
       for (std::size_t i = from; i < from + static_cast<std::size_t>(p.blocks); ++i)
         bytes += call_->out_counts[i] * element;
       return;
-    case table::held: {
-      const std::uint64_t before = words_before(p.origin, first);
+    case table::dense: {
+      const std::uint64_t before = words_prefix(p.origin, first);
       std::uint64_t sum = 0;
       for (std::size_t i = from; i < from + static_cast<std::size_t>(p.blocks); ++i) sum += words_[i];
       offset = before * element;
@@ -104,49 +104,49 @@ schedule_run::range schedule_run::locate_indexed(const place& p) const noexcept 
 std::int32_t schedule_run::trips(const trip_count& t) const noexcept {
   if (t.per_segment == 0) return t.fixed;
   const std::size_t element = call_->type.size;
-  std::size_t longest = unit_;
+  std::size_t max_bytes = unit_;
   if (t.per_segment == 2) {
     const auto parts = static_cast<std::size_t>(bound_->plan.parts);
-    longest = (call_->count + parts - 1) / parts * element;
+    max_bytes = (call_->count + parts - 1) / parts * element;
   }
   const std::size_t each = segment_bytes();
-  return t.fixed + static_cast<std::int32_t>((longest + each - 1) / each);
+  return t.fixed + static_cast<std::int32_t>((max_bytes + each - 1) / each);
 }
 
 // The maximum number of bytes of a place, for all values of the loop counters.
-std::size_t schedule_run::longest(const place& p) const noexcept {
+std::size_t schedule_run::max_bytes(const place& p) const noexcept {
   const auto n = static_cast<std::size_t>(std::max(1, p.blocks));
   // Places with tables of words are never combined.
   if (p.how != table::in && p.how != table::out) return n * unit_;
   const counts_view& counts = p.how == table::in ? call_->in_counts : call_->out_counts;
-  std::size_t most = 0;
-  for (std::size_t i = 0; i < counts.size(); ++i) most = std::max(most, counts[i]);
-  return n * most * call_->type.size;
+  std::size_t max_count = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) max_count = std::max(max_count, counts[i]);
+  return n * max_count * call_->type.size;
 }
 
 // Allocates the scratch buffers. If the engine cannot provide received operands in place, it also
 // allocates staging memory for them.
-void schedule_run::allot() {
+void schedule_run::allocate_scratch() {
   const schedule& s = bound_->plan;
   std::size_t sizes[scratch_count], sum = 0;
   for (int i = 0; i < scratch_count; ++i) {
-    const scratch_size& want = s.scratch[i];
+    const scratch_size& size = s.scratch[i];
     std::size_t block = unit_;
-    if (want.how == table::split) {
+    if (size.how == table::split) {
       const auto parts = static_cast<std::size_t>(s.parts);
       block = (call_->count + parts - 1) / parts * call_->type.size;
-    } else if (want.how == table::in || want.how == table::out) {
+    } else if (size.how == table::in || size.how == table::out) {
       place one;
-      one.how = want.how;
-      block = longest(one);
+      one.how = size.how;
+      block = max_bytes(one);
     }
-    sizes[i] = (std::max(static_cast<std::size_t>(want.blocks) * block, want.bytes) + 63) / 64 * 64;
+    sizes[i] = (std::max(static_cast<std::size_t>(size.blocks) * block, size.bytes) + 63) / 64 * 64;
     sum += sizes[i];
   }
   std::size_t staging = 0;
   if (bound_->where.ep().node() == nullptr)
     for (const step& one : s.steps)
-      if (one.kind == step_kind::recv_reduce) staging = std::max(staging, longest(one.target));
+      if (one.kind == step_kind::recv_reduce) staging = std::max(staging, max_bytes(one.target));
   staging = (staging + 63) / 64 * 64;
   const std::size_t all = sum + staging * std::max<std::size_t>(1, bound_->max_recvs);
   if (all > memory_bytes_) {
@@ -159,9 +159,9 @@ void schedule_run::allot() {
     at += sizes[i];
   }
   staging_ = at;
-  allotted_for_ = bound_;
-  allotted_unit_ = unit_;
-  allotted_element_ = call_->type.size;
+  scratch_owner_ = bound_;
+  scratch_unit_ = unit_;
+  scratch_element_ = call_->type.size;
 }
 
 // Allocates scratch memory whose size is known only now. It is kept for the next run, which usually
@@ -177,7 +177,7 @@ void schedule_run::reserve(const place& p) {
     r.memory.reset(new std::byte[r.bytes]);
   }
   base_[static_cast<int>(p.where)] = r.memory.get();
-  allotted_for_ = nullptr;  // forces the next run to call allot(), even for this schedule
+  scratch_owner_ = nullptr;  // forces the next run to call allocate_scratch(), even for this schedule
 }
 
 }  // namespace tutti

@@ -33,13 +33,13 @@ inline void schedule_run::deliver(const step& s, const range& to, const std::byt
     compute::copy(to.data, data, bytes);
     return;
   }
-  const range own = locate(s.source);
+  const range operand = locate(s.source);
   const operation& op = call_->op;
   const std::size_t n = bytes == unit_ ? call_->count : bytes / call_->type.size;
   if (s.received_left)
-    op.combine(data, own.data, to.data, n, op.state);
+    op.combine(data, operand.data, to.data, n, op.state);
   else
-    op.combine(own.data, data, to.data, n, op.state);
+    op.combine(operand.data, data, to.data, n, op.state);
 }
 
 }  // namespace tutti

@@ -13,9 +13,9 @@ namespace tutti {
 class progressable {
  public:
   /// Continues as far as possible; returns true when complete. With `blocking` it waits until then.
-  virtual bool go_on(bool blocking) = 0;
+  virtual bool advance(bool blocking) = 0;
   /// Grows with all progress. So a wait can see whether the operation moves.
-  virtual std::uint64_t moves() const noexcept = 0;
+  virtual std::uint64_t progress_count() const noexcept = 0;
   /// Where the operation is, for reports.
   virtual shm::wait_site site(const char* what = "", int peer = -1) const noexcept = 0;
   /// Runs a piece of the program's code that only this rank's thread can run, and that other ranks

@@ -9,16 +9,16 @@
 namespace tutti {
 
 void schedule_run::open_round(const item& r) {
-  if (sendings_made_ < r.sends) {
+  if (sending_count_ < r.sends) {
     sendings_.reset(new sending[bound_->max_sends]);
-    sendings_made_ = bound_->max_sends;
+    sending_count_ = bound_->max_sends;
   }
-  if (receivings_made_ < r.recvs) {
+  if (receiving_count_ < r.recvs) {
     receivings_.reset(new receiving[bound_->max_recvs]);
-    receivings_made_ = bound_->max_recvs;
+    receiving_count_ = bound_->max_recvs;
   }
   const step* steps = bound_->plan.steps.data() + r.first;
-  left_ = static_cast<std::size_t>(r.sends) + r.recvs;
+  remaining_ = static_cast<std::size_t>(r.sends) + r.recvs;
   std::byte* staging = staging_;
   for (std::size_t i = 0; i < r.recvs; ++i) {
     receiving& one = receivings_[i];
@@ -29,7 +29,7 @@ void schedule_run::open_round(const item& r) {
     const range to = locate(s.target);
     if (!to.exists) {
       one.complete = true;
-      --left_;
+      --remaining_;
       continue;
     }
     const link& l = link_of(r, r.sends + i);
@@ -48,7 +48,7 @@ void schedule_run::open_round(const item& r) {
     one.complete = false;
     if (s.kind == step_kind::send && !locate(s.source).exists) {
       one.complete = true;
-      --left_;
+      --remaining_;
     }
   }
   opened_ = true;
@@ -68,7 +68,7 @@ bool schedule_run::try_send(sending& s, const step& what, const link& l) {
                                                      base_[static_cast<int>(buffer::output)]);
       s.header[1] = from.bytes;
       if (c != nullptr) {
-        if (!c->has_room()) return false;
+        if (!c->has_space()) return false;
         c->post(tag_, s.header, sizeof s.header, nullptr);
       } else {
         bound_->where.isend(peer_of(what), number_, s.header, sizeof s.header, s.message);
@@ -87,7 +87,7 @@ bool schedule_run::try_send(sending& s, const step& what, const link& l) {
   if (s.stage == 2) {
     const range from = locate(what.source);
     if (c != nullptr) {
-      if (!c->has_room()) return false;
+      if (!c->has_space()) return false;
       const bool rendezvous = shm::channel::is_rendezvous(from.bytes);
       s.done.store(rendezvous ? 0 : 1, std::memory_order_relaxed);
       c->post(tag_, from.data, from.bytes, &s.done);
@@ -107,13 +107,13 @@ bool schedule_run::try_receive(receiving& r, const step& what, const link& l) {
   const range to = locate(what.target);
   if (l.in != nullptr) {
     shm::arrival a;
-    if (!l.in->look(tag_, a)) return false;
-    if (a.bytes != to.bytes) misfit(what, a.bytes, to.bytes);
+    if (!l.in->find(tag_, a)) return false;
+    if (a.bytes != to.bytes) throw_wrong_length(what, a.bytes, to.bytes);
     if (a.done == nullptr)
       deliver(what, to, a.data, a.bytes);
     else
-      deliver_from_afar(what, to, a);
-    l.in->take(a);
+      deliver_remote(what, to, a);
+    l.in->consume(a);
     return true;
   }
   if (!bound_->where.done(r.message, site("a message from", bound_->where.members().address(peer_of(what)))))
@@ -126,20 +126,20 @@ bool schedule_run::try_receive(receiving& r, const step& what, const link& l) {
 // data are next, 3 data receive posted.
 bool schedule_run::try_await(receiving& r, const step& what, const link& l) {
   std::byte* const target = base_[static_cast<int>(buffer::output)];
-  const auto place = site("a signal from", bound_->where.members().address(peer_of(what)));
+  const auto wait_at = site("a signal from", bound_->where.members().address(peer_of(what)));
   for (;;) {
     shm::arrival a;
     if (l.in != nullptr) {
-      if (!l.in->look(tag_, a)) return false;
+      if (!l.in->find(tag_, a)) return false;
       if (r.stage == 0) {
         std::memcpy(r.header, a.data, sizeof r.header);
-        l.in->take(a);
+        l.in->consume(a);
         if (r.header[0] == ~std::uint64_t{0}) return true;
         r.stage = 2;
       } else {
-        const shm::reading guard(bound_->where.ep(), place);
+        const shm::reading guard(bound_->where.ep(), wait_at);
         compute::copy(target + r.header[0], a.data, a.bytes);
-        l.in->take(a);
+        l.in->consume(a);
         r.stage = 0;
       }
       continue;
@@ -151,7 +151,7 @@ bool schedule_run::try_await(receiving& r, const step& what, const link& l) {
       bound_->where.irecv(peer_of(what), number_, target + r.header[0], r.header[1], r.message);
       r.stage = 3;
     }
-    if (!bound_->where.done(r.message, place)) return false;
+    if (!bound_->where.done(r.message, wait_at)) return false;
     if (r.stage == 1 && r.header[0] == ~std::uint64_t{0}) return true;
     r.stage = r.stage == 1 ? 2 : 0;
   }
@@ -160,38 +160,38 @@ bool schedule_run::try_await(receiving& r, const step& what, const link& l) {
 bool schedule_run::all_transfers(const item& r, bool blocking) {
   const step* steps = bound_->plan.steps.data() + r.first;
   if (!opened_) open_round(r);
-  while (left_ != 0) {
-    const std::size_t before = left_;
+  while (remaining_ != 0) {
+    const std::size_t before = remaining_;
     // Messages to one peer stay in order: the data of a put follow its header, and a signal follows
     // the puts.
     for (std::size_t i = 0; i < r.sends; ++i) {
       sending& s = sendings_[i];
       if (s.complete) continue;
       const link& l = link_of(r, i);
-      bool held = false;
-      for (std::size_t k = 0; k < i && !held; ++k)
-        held = !sendings_[k].complete && sendings_[k].stage < 3 && peer_of(steps[k]) == peer_of(steps[i]);
-      if (held || !try_send(s, steps[i], l)) continue;
+      bool blocked = false;
+      for (std::size_t k = 0; k < i && !blocked; ++k)
+        blocked = !sendings_[k].complete && sendings_[k].stage < 3 && peer_of(steps[k]) == peer_of(steps[i]);
+      if (blocked || !try_send(s, steps[i], l)) continue;
       s.complete = true;
-      --left_;
+      --remaining_;
     }
     // Messages of one peer arrive in the order in which the round lists them.
     for (std::size_t i = 0; i < r.recvs; ++i) {
       receiving& one = receivings_[i];
       if (one.complete) continue;
       const link& l = link_of(r, r.sends + i);
-      bool held = false;
+      bool blocked = false;
       if (l.in != nullptr || steps[r.sends + i].kind == step_kind::await_signal)
-        for (std::size_t k = 0; k < i && !held; ++k)
-          held = !receivings_[k].complete && peer_of(steps[r.sends + k]) == peer_of(steps[r.sends + i]);
-      if (held || !try_receive(one, steps[r.sends + i], l)) continue;
+        for (std::size_t k = 0; k < i && !blocked; ++k)
+          blocked = !receivings_[k].complete && peer_of(steps[r.sends + k]) == peer_of(steps[r.sends + i]);
+      if (blocked || !try_receive(one, steps[r.sends + i], l)) continue;
       one.complete = true;
-      --left_;
+      --remaining_;
     }
-    moves_ += before - left_;
-    if (left_ == 0) break;
+    progress_count_ += before - remaining_;
+    if (remaining_ == 0) break;
     if (!blocking) return false;
-    if (left_ == before)
+    if (remaining_ == before)
       wait_for_one(r);
     else
       bound_->where.ep().progressed();
@@ -234,7 +234,7 @@ void schedule_run::wait_for_one(const item& r) {
   }
   if (unposted != nullptr) {
     shm::channel& c = *unposted_link->out;
-    ep.wait(c.room_word(), c.room_value(), c.same_worker(), site("space in the channel to", c.to()));
+    ep.wait(c.space_word(), c.space_value(), c.same_worker(), site("space in the channel to", c.to()));
   } else if (unread != nullptr) {
     shm::channel& c = *unread_link->out;
     ep.wait(unread->done, 1, c.same_worker(), site("its data to be read by", c.to()));

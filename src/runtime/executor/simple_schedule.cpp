@@ -11,7 +11,7 @@
 
 namespace tutti {
 
-// For reports only. The path through look_small() does not need it.
+// For reports only. The path through find_small() does not need it.
 shm::wait_site schedule_run::site_of(const bound_schedule& b, const bound_exchange& e, const call& c,
                                      std::uint32_t number, const char* what, int peer) noexcept {
   return {c.label != nullptr ? c.label : name_of(c.what).data(),
@@ -24,12 +24,12 @@ shm::wait_site schedule_run::site_of(const bound_schedule& b, const bound_exchan
 
 [[gnu::noinline]] void schedule_run::wait_to_send(bound_schedule& b, const bound_exchange& e, const call& c,
                                                   std::uint32_t number) {
-  const shm::wait_site here = site_of(b, e, c, number, "space in the channel to", e.to->to());
-  do b.where.ep().wait(e.to->room_word(), e.to->room_value(), e.to->same_worker(), here);
-  while (!e.to->has_room());
+  const shm::wait_site wait_at = site_of(b, e, c, number, "space in the channel to", e.to->to());
+  do b.where.ep().wait(e.to->space_word(), e.to->space_value(), e.to->same_worker(), wait_at);
+  while (!e.to->has_space());
 }
 
-// Returns null if look_small() cannot take the message that has arrived. receive() has then
+// Returns null if find_small() cannot return the message that has arrived. receive() has then
 // received it.
 [[gnu::noinline]] const std::byte* schedule_run::wait_to_receive(bound_schedule& b, const bound_exchange& e,
                                                                  const call& c, std::uint32_t number) {
@@ -38,7 +38,7 @@ shm::wait_site schedule_run::site_of(const bound_schedule& b, const bound_exchan
     b.where.ep().wait(from.arrival_word(), from.arrival_value(), from.same_worker(),
                       site_of(b, e, c, number, "a message from", from.from()));
     const std::size_t bytes = static_cast<std::size_t>(e.result.blocks) * c.count * c.type.size;
-    if (const std::byte* data = from.look_small(tag_of(b, number), bytes)) return data;
+    if (const std::byte* data = from.find_small(tag_of(b, number), bytes)) return data;
   }
   set_up(b, c, number);
   pc_ = static_cast<std::uint32_t>(&e - b.exchanges.data());
@@ -55,13 +55,13 @@ void schedule_run::run_simple(bound_schedule& b, const call& c, std::uint32_t nu
   };
   for (const bound_exchange& e : b.exchanges) {
     if (e.to != nullptr) {
-      if (!e.to->has_room()) [[unlikely]]
+      if (!e.to->has_space()) [[unlikely]]
         wait_to_send(b, e, c, number);
       e.to->post_small(tag, at(e.sent), static_cast<std::size_t>(e.sent.blocks) * unit);
     }
     if (e.from != nullptr) {
       const auto blocks = static_cast<std::size_t>(e.result.blocks);
-      const std::byte* data = e.from->look_small(tag, blocks * unit);
+      const std::byte* data = e.from->find_small(tag, blocks * unit);
       if (data == nullptr) {
         data = wait_to_receive(b, e, c, number);
         if (data == nullptr) continue;
@@ -70,11 +70,11 @@ void schedule_run::run_simple(bound_schedule& b, const call& c, std::uint32_t nu
       if (!e.combines) {
         compute::copy(result, data, blocks * unit);
       } else {
-        const std::byte *left = at(e.own), *right = data;
+        const std::byte *left = at(e.operand), *right = data;
         if (e.received_left) std::swap(left, right);
         c.op.combine(left, right, result, blocks * c.count, c.op.state);
       }
-      e.from->take_small();
+      e.from->consume_small();
     }
   }
 }

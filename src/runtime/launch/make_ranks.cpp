@@ -28,34 +28,34 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
 // Selects the module that fits. It never guesses: if none or several fit, it throws an error.
 module_file pick_module(const launcher& by, const char* header) {
   std::vector<std::string> rejected;
-  const auto there = find_modules(header, &rejected);
+  const auto available = find_modules(header, &rejected);
   std::string searched = "searched: " + joined(module_folders(header), ", ");
   if (!rejected.empty()) searched += "; not loaded: " + joined(rejected, "; ");
-  std::string wanted = by.module;
-  if (const auto set = setting("TUTTI_MPI")) wanted = *set;
-  if (wanted.empty()) {
-    if (there.size() == 1) return there.front();
-    if (there.empty())
+  std::string requested = by.module;
+  if (const auto set = setting("TUTTI_MPI")) requested = *set;
+  if (requested.empty()) {
+    if (available.size() == 1) return available.front();
+    if (available.empty())
       throw engine_error("run", -1, "TUTTI_ENGINE", "no MPI module is installed (" + searched + ")",
                          "install Open MPI or MPICH and build tutti again, or set TUTTI_MODULE_PATH");
     throw engine_error("run", -1, "TUTTI_MPI",
-                       "more than one MPI module fits (" + joined(names_of(there), ", ") +
+                       "more than one MPI module fits (" + joined(names_of(available), ", ") +
                            ") and the launcher does not determine which",
                        "set TUTTI_MPI to one of them");
   }
-  if (!by.module.empty() && by.module != wanted)
+  if (!by.module.empty() && by.module != requested)
     throw engine_error("run", -1, "TUTTI_MPI",
-                       "is " + echoed(wanted) + ", but the launcher belongs to " + by.module + " (" +
+                       "is " + echoed(requested) + ", but the launcher belongs to " + by.module + " (" +
                            by.evidence + " is set)",
                        "use the launcher of the same MPI, or unset TUTTI_MPI");
-  for (const auto& m : there)
-    if (m.name == wanted) return m;
+  for (const auto& m : available)
+    if (m.name == requested) return m;
   throw engine_error(
       "run", -1, by.mpi ? by.evidence : "TUTTI_MPI",
-      (by.mpi ? "an MPI launcher of " + echoed(wanted) + " started this program, but the module "
+      (by.mpi ? "an MPI launcher of " + echoed(requested) + " started this program, but the module "
               : "the module ") +
-          echoed(wanted) + " is not installed (there: " + joined(names_of(there), ", ") + "; " + searched +
-          ")",
+          echoed(requested) + " is not installed (there: " + joined(names_of(available), ", ") + "; " +
+          searched + ")",
       rejected.empty() ? "build tutti where that MPI is installed, or set TUTTI_MODULE_PATH"
                        : "make root or yourself the owner of the module and the folders above it, writable "
                          "by nobody else, or set TUTTI_MODULE_PATH");

@@ -23,9 +23,9 @@ namespace fs = std::filesystem;
 constexpr std::string_view file_head = "libtutti-mpi-", file_tail = ".so";
 
 fs::path folder_of_executable() {
-  std::error_code fault;
-  const fs::path self = fs::read_symlink("/proc/self/exe", fault);
-  return fault ? fs::path() : self.parent_path();
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  return error ? fs::path() : self.parent_path();
 }
 
 // The folder of the shared library. Empty if the library is linked into the program, which has no
@@ -38,17 +38,17 @@ fs::path folder_of_library() {
     return {};
   if (map == nullptr || map->l_name == nullptr || *map->l_name == '\0') return {};
   if (info.dli_fname == nullptr) return {};
-  std::error_code fault;
-  const fs::path file = fs::canonical(info.dli_fname, fault);
-  return fault ? fs::path() : file.parent_path();
+  std::error_code error;
+  const fs::path file = fs::canonical(info.dli_fname, error);
+  return error ? fs::path() : file.parent_path();
 }
 
 // The folders found by the location of the program: in a build tree, and in an installation that
 // was moved.
-std::vector<std::string> folders_beside_the_program() {
+std::vector<std::string> folders_near_program() {
   std::vector<std::string> folders;
   const fs::path exe = folder_of_executable();
-  if (exe.empty() || has_rights_of_others()) return folders;
+  if (exe.empty() || has_elevated_privileges()) return folders;
 #if defined(TUTTI_LIBDIR)
   folders.push_back((exe / ".." / TUTTI_LIBDIR / "tutti").lexically_normal().string());
 #endif
@@ -56,10 +56,10 @@ std::vector<std::string> folders_beside_the_program() {
   return folders;
 }
 
-std::vector<std::string> folders_of_the_variable() {
+std::vector<std::string> folders_of_variable() {
   std::vector<std::string> folders;
-  if (const auto given = setting("TUTTI_MODULE_PATH")) {
-    std::istringstream parts(*given);
+  if (const auto path_list = setting("TUTTI_MODULE_PATH")) {
+    std::istringstream parts(*path_list);
     for (std::string one; std::getline(parts, one, ':');) folders.push_back(one);
   }
   return folders;
@@ -90,7 +90,7 @@ std::vector<std::string> module_folders(const char* header) {
     if (!p.empty() && std::find(folders.begin(), folders.end(), p.string()) == folders.end())
       folders.push_back(p.string());
   };
-  for (const std::string& one : folders_of_the_variable()) add(one);
+  for (const std::string& one : folders_of_variable()) add(one);
   if (const fs::path lib = folder_of_library(); !lib.empty()) add(lib / "tutti");
 #if defined(TUTTI_MODULE_DIR_INSTALL)
   if (header != nullptr && fs::path(header).is_absolute()) {
@@ -102,29 +102,29 @@ std::vector<std::string> module_folders(const char* header) {
   add(TUTTI_MODULE_DIR_INSTALL);
 #endif
   // Last, because they depend on the program.
-  for (const std::string& one : folders_beside_the_program()) add(one);
+  for (const std::string& one : folders_near_program()) add(one);
   return folders;
 }
 
-found_files find_files(std::string_view beginning, std::string_view end, const char* header) {
+found_files find_files(std::string_view prefix, std::string_view suffix, const char* header) {
   found_files all;
-  const std::vector<std::string> named = folders_of_the_variable();
+  const std::vector<std::string> named = folders_of_variable();
   for (const std::string& folder : module_folders(header)) {
-    const bool of_the_installation = std::find(named.begin(), named.end(), folder) == named.end();
-    std::error_code fault;
-    std::vector<std::string> here;
-    for (const auto& entry : fs::directory_iterator(folder, fault)) {
+    const bool of_installation = std::find(named.begin(), named.end(), folder) == named.end();
+    std::error_code error;
+    std::vector<std::string> matching;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
       const std::string file = entry.path().filename().string();
-      const bool fits = end.empty() ? file == beginning
-                                    : file.size() >= beginning.size() + end.size() &&
-                                          file.starts_with(beginning) && file.ends_with(end);
-      if (fits) here.push_back(fs::absolute(entry.path()).lexically_normal().string());
+      const bool fits = suffix.empty() ? file == prefix
+                                       : file.size() >= prefix.size() + suffix.size() &&
+                                             file.starts_with(prefix) && file.ends_with(suffix);
+      if (fits) matching.push_back(fs::absolute(entry.path()).lexically_normal().string());
     }
-    std::sort(here.begin(), here.end());
-    for (std::string& path : here) {
-      judged_file file = judge(path, of_the_installation);
-      if (!file.why_not.empty()) {
-        all.rejected.push_back(path + ' ' + file.why_not);
+    std::sort(matching.begin(), matching.end());
+    for (std::string& path : matching) {
+      trust_decision file = check_trust(path, of_installation);
+      if (!file.reason.empty()) {
+        all.rejected.push_back(path + ' ' + file.reason);
         continue;
       }
       all.usable.push_back(std::move(path));
@@ -149,21 +149,21 @@ std::vector<module_file> find_modules(const char* header, std::vector<std::strin
 }
 
 loaded_module load_module(const module_file& file) {
-  std::string tried;
+  std::string errors;
   for (const std::string& path : file.paths) {
     // Global, because an MPI loads its own plugins, which need its symbols.
     void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
-    tried += tried.empty() ? "" : "; ";
+    errors += errors.empty() ? "" : "; ";
     if (handle == nullptr) {
-      tried += dlerror();
+      errors += dlerror();
       continue;
     }
     const auto* module = static_cast<const engine_module*>(dlsym(handle, "tutti_engine_module"));
     if (module != nullptr && module->abi == engine_abi) return {*module, path};
     dlclose(handle);
-    tried += path + " belongs to another version of tutti";
+    errors += path + " belongs to another version of tutti";
   }
-  throw engine_error("run", -1, "TUTTI_MPI", "the module " + file.name + " cannot be loaded: " + tried,
+  throw engine_error("run", -1, "TUTTI_MPI", "the module " + file.name + " cannot be loaded: " + errors,
                      "install the MPI that it was built for, build tutti again, or set TUTTI_MODULE_PATH to "
                      "the modules that were built with this library");
 }
@@ -184,18 +184,18 @@ module_report report_module(const module_file& file) {
     _exit(written ? 0 : 1);
   }
   close(ends[1]);
-  std::string answer;
+  std::string output;
   char part[512];
   for (ssize_t n; (n = read(ends[0], part, sizeof part)) > 0;)
-    answer.append(part, static_cast<std::size_t>(n));
+    output.append(part, static_cast<std::size_t>(n));
   close(ends[0]);
   if (child > 0) waitpid(child, nullptr, 0);
-  if (!answer.starts_with('+')) {
-    return {{}, {}, answer.empty() ? "the process that loaded it ended without an answer" : answer.substr(1)};
+  if (!output.starts_with('+')) {
+    return {{}, {}, output.empty() ? "the process that loaded it ended without an answer" : output.substr(1)};
   }
-  const std::size_t line = answer.find('\n');
-  const std::string version = answer.substr(line + 1);
-  return {answer.substr(1, line - 1), version.substr(0, version.find_first_of("\n,")), {}};
+  const std::size_t line = output.find('\n');
+  const std::string version = output.substr(line + 1);
+  return {output.substr(1, line - 1), version.substr(0, version.find_first_of("\n,")), {}};
 }
 
 }  // namespace tutti

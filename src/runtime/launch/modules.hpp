@@ -28,15 +28,15 @@ launcher find_launcher();
 std::vector<std::string> module_folders(const char* header = nullptr);
 
 struct found_files {
-  std::vector<std::string> usable;    // absolute paths, in the order of folders, then of names
+  std::vector<std::string> usable;  // absolute paths, in the order of folders, then of names
   // The same files with all links resolved: pass these to dlopen().
   std::vector<std::string> real;
   // Each as "PATH why": files that may not be loaded (trust.hpp).
   std::vector<std::string> rejected;
 };
-/// The files in these folders whose names begin with `beginning` and end with `end`. If `end` is
-/// empty, the files with the name `beginning`.
-found_files find_files(std::string_view beginning, std::string_view end, const char* header = nullptr);
+/// The files in these folders whose names begin with `prefix` and end with `suffix`. If `suffix` is
+/// empty, the files with the name `prefix`.
+found_files find_files(std::string_view prefix, std::string_view suffix, const char* header = nullptr);
 
 struct module_file {
   std::string name;                // "openmpi"
@@ -59,7 +59,7 @@ loaded_module load_module(const module_file& file);
 struct module_report {
   std::string path;     // empty: no file can be loaded
   std::string version;  // of the MPI
-  std::string fault;    // why no file can be loaded
+  std::string problem;  // why no file can be loaded
 };
 module_report report_module(const module_file& file);
 

@@ -12,41 +12,43 @@ namespace tutti {
 rank_startup::rank_startup() {
   try {
     set_ = detail::read_settings();
-    forced_ = detail::read_forced();
+    forced_choices_ = detail::read_forced();
   } catch (...) {
     if (!find_launcher().mpi) throw;
-    wrong_ = std::current_exception();
+    settings_error_ = std::current_exception();
   }
 }
 
 std::shared_ptr<const selection> rank_startup::trees_of(const endpoint& ep) {
-  const std::lock_guard lock(loading_);
-  if (!by_) by_ = std::make_shared<const selection>(selection{detail::load_trees(ep.engine()), forced_});
-  return by_;
+  const std::lock_guard lock(selection_mutex_);
+  if (!selection_)
+    selection_ =
+        std::make_shared<const selection>(selection{detail::load_trees(ep.engine()), forced_choices_});
+  return selection_;
 }
 
 void rank_startup::run_rank(endpoint& ep, detail::program_view program, bool of_process) {
-  if (wrong_) std::rethrow_exception(wrong_);
+  if (settings_error_) std::rethrow_exception(settings_error_);
   auto shared = std::make_shared<detail::rank_state>();
   shared->use(ep);
-  struct end_of_reading {
+  struct call_site_guard {
     endpoint& ep;
-    ~end_of_reading() { ep.read_place(nullptr); }
+    ~call_site_guard() { ep.set_call_site(nullptr); }
   };
-  const end_of_reading at_the_end{ep};
-  shared->set = set_;
+  const call_site_guard guard{ep};
+  shared->config = set_;
   shared->by = trees_of(ep);
   shared->self.rank = ep.rank();
   of_process = of_process || ep.node() == nullptr;
-  shared->running_thread = of_process ? shm::set_current_process() : &shared->self;
   shared->any_thread = ep.any_thread();
-  std::optional<shm::scoped_current_rank> here;
-  if (!of_process) here.emplace(shared->self);
-  struct end_of_rank {
+  shared->begin(of_process ? shm::adopt_process_rank() : &shared->self);
+  std::optional<shm::scoped_current_rank> rank_scope;
+  if (!of_process) rank_scope.emplace(shared->self);
+  struct rank_end_guard {
     detail::rank_state& of;
-    ~end_of_rank() { of.end(); }
+    ~rank_end_guard() { of.end(); }
   };
-  const end_of_rank closing{*shared};
+  const rank_end_guard end_guard{*shared};
   shared->engine_conditions = detail::engine_conditions_of(*shared->by->trees, ep, ep.rank() == 0);
   shared->begin_trace();
   communicator world(detail::make_world(shared));

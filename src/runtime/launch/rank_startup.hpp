@@ -31,11 +31,11 @@ class rank_startup {
   std::shared_ptr<const selection> trees_of(const endpoint& ep);
 
   detail::settings set_;
-  std::array<forced_choice, collective_names.size()> forced_;
-  std::exception_ptr wrong_;
+  std::array<forced_choice, collective_names.size()> forced_choices_;
+  std::exception_ptr settings_error_;
   // For the trees; the first rank of this process loads them, because it knows the engine.
-  std::mutex loading_;
-  std::shared_ptr<const selection> by_;
+  std::mutex selection_mutex_;
+  std::shared_ptr<const selection> selection_;
 };
 
 }  // namespace tutti

@@ -27,7 +27,7 @@ namespace tutti {
 namespace {
 
 // The engines that read a variable: "fibers", "fibers or threads".
-std::string who_obeys(std::string_view variable) {
+std::string engines_that_read(std::string_view variable) {
   std::string names;
   for (const engine_entry* e : engines())
     for (const auto& v : e->variables)
@@ -36,7 +36,7 @@ std::string who_obeys(std::string_view variable) {
 }
 
 // Whether an MPI launcher started this process as a rank other than 0.
-bool is_a_later_process() {
+bool is_nonzero_process() {
   if (!find_launcher().mpi) return false;
   for (const char* rank : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
     if (const auto value = setting(rank); value && *value != "0") return true;
@@ -45,13 +45,13 @@ bool is_a_later_process() {
 
 // If several processes cannot start for the same reason, the first one reports it, and its end ends
 // the others.
-void let_the_first_report() {
-  if (is_a_later_process()) std::this_thread::sleep_for(std::chrono::seconds(2));
+void let_first_process_report() {
+  if (is_nonzero_process()) std::this_thread::sleep_for(std::chrono::seconds(2));
 }
 
 // Reports settings that have no effect: once a job, on standard error.
-void report_what_is_ignored(const launcher& by, const engine_entry& engine) {
-  if (is_a_later_process()) return;
+void report_ignored_settings(const launcher& by, const engine_entry& engine) {
+  if (is_nonzero_process()) return;
   const auto report = [](std::string_view name, const std::string& why) {
     std::fprintf(stderr, "tutti: %s is set, but %s\n", echoed(name).c_str(), why.c_str());
   };
@@ -60,12 +60,12 @@ void report_what_is_ignored(const launcher& by, const engine_entry& engine) {
   if (const auto ranks = setting("TUTTI_RANKS");
       ranks && !engine.embedded() && *ranks != std::to_string(by.ranks))
     report("TUTTI_RANKS", "the MPI launcher decides how many ranks there are");
-  std::set<std::string_view> of_others;
+  std::set<std::string_view> unused;
   for (const engine_entry* other : engines())
-    for (const variable& v : other->variables) of_others.insert(v.name);
-  for (const variable& v : engine.variables) of_others.erase(v.name);
-  for (const std::string_view name : of_others)
-    if (setting(name)) report(name, "the engine is not " + who_obeys(name));
+    for (const variable& v : other->variables) unused.insert(v.name);
+  for (const variable& v : engine.variables) unused.erase(v.name);
+  for (const std::string_view name : unused)
+    if (setting(name)) report(name, "the engine is not " + engines_that_read(name));
 }
 
 // Fills in `how` from options and variables. Returns the requested number of ranks; 0: the default
@@ -91,39 +91,39 @@ int read_launch(const run_options& options, launch& how) {
 }
 
 outcome launch_ranks(const run_options& options, launch how, const rank_program& program) {
-  const std::string wish =
+  const std::string engine_name =
       !options.engine.empty() ? std::string(options.engine) : setting("TUTTI_ENGINE").value_or("");
   const launcher by = find_launcher();
   int requested = 0;
-  std::exception_ptr wrong;  // if ranks are processes, all of them report it after MPI has started
+  std::exception_ptr settings_error;  // if ranks are processes, all of them report it after MPI has started
   try {
     requested = read_launch(options, how);
   } catch (const usage_error&) {
-    wrong = std::current_exception();
+    settings_error = std::current_exception();
   }
 
   const int cores = usable_cores();
   const engine_entry& engine = pick_engine(
-      wish,
+      engine_name,
       {.launched = by.mpi, .seed = how.seed, .ranks = requested != 0 ? requested : cores, .cores = cores});
-  if (wrong && (engine.embedded() || !by.mpi)) std::rethrow_exception(wrong);
+  if (settings_error && (engine.embedded() || !by.mpi)) std::rethrow_exception(settings_error);
   how.ranks = requested != 0 ? requested : default_ranks(engine);
 
-  report_what_is_ignored(by, engine);
+  report_ignored_settings(by, engine);
   if (engine.embedded() && by.mpi && by.ranks != 1 && options.engine.empty())
     throw engine_error("run", -1, "TUTTI_ENGINE",
-                       "is " + echoed(wish) + ", but an MPI launcher started this program (" + by.evidence +
-                           " is set): each of its processes would run all ranks",
+                       "is " + echoed(engine_name) + ", but an MPI launcher started this program (" +
+                           by.evidence + " is set): each of its processes would run all ranks",
                        "unset TUTTI_ENGINE, or start the program without the launcher");
   return make_ranks(engine, how, options.argc, options.argv, options.header, [&](endpoint& ep) {
-    if (wrong) std::rethrow_exception(wrong);
+    if (settings_error) std::rethrow_exception(settings_error);
     program(ep);
   });
 }
 
 outcome start(const run_options& options, detail::program_view program, const launch& how) {
-  rank_startup begin;
-  return launch_ranks(options, how, [&](endpoint& ep) { begin.run_rank(ep, program); });
+  rank_startup startup;
+  return launch_ranks(options, how, [&](endpoint& ep) { startup.run_rank(ep, program); });
 }
 
 }  // namespace
@@ -153,7 +153,7 @@ int run(const run_options& options, detail::program_view program, std::nothrow_t
   };
   launch how;
   how.report = report;
-  how.another_reports = [&] { reported = true; };
+  how.reported_elsewhere = [&] { reported = true; };
   try {
     const outcome end = start(options, program, how);
     if (end.failed_rank < 0) return 0;
@@ -161,7 +161,7 @@ int run(const run_options& options, detail::program_view program, std::nothrow_t
     return 1;
   } catch (const std::exception& e) {
     if (!reported) {
-      let_the_first_report();
+      let_first_process_report();
       report(-1, e.what());
     }
     return 2;

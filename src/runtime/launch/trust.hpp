@@ -10,11 +10,11 @@
 
 namespace tutti {
 
-struct judged_file {
+struct trust_decision {
   /// The file with all links resolved: the one that was judged, and that must be loaded.
   std::filesystem::path real;
   /// Why it may not be loaded, as "belongs to user 1000, ..."; empty: it may be loaded.
-  std::string why_not;
+  std::string reason;
 };
 
 /// Whether `file` may be loaded. It may if only trusted users can replace it. So the file, its
@@ -24,13 +24,13 @@ struct judged_file {
 /// is root's, or if its id equals the owner's id, the convention for groups of one user.
 ///
 /// Users whose code the user already runs are trusted too. One is the owner of the shared library
-/// that holds this function. If `of_the_installation`, the owner of the program's file is another:
+/// that holds this function. If `of_installation`, the owner of the program's file is another:
 /// the program's code or location names these folders, no variable does. For the folders above the
 /// module's own, the owners of those that also contain the program are trusted.
-judged_file judge(const std::filesystem::path& file, bool of_the_installation = false);
+trust_decision check_trust(const std::filesystem::path& file, bool of_installation = false);
 
 /// Whether this process has other rights than the process that started it (setuid, setgid). The
 /// caller may not choose code for it then.
-bool has_rights_of_others() noexcept;
+bool has_elevated_privileges() noexcept;
 
 }  // namespace tutti

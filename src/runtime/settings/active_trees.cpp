@@ -43,19 +43,19 @@ read_result read_file(const std::string& variable, const std::string& path) {
   const bool strict = switch_setting("TUTTI_COLL_STRICT", false);
   const auto [text, unreadable] = read_tree_text(path);
   std::string problem = unreadable;
-  read_result got;
+  read_result result;
   if (problem.empty()) {
-    got = read_tree(text, path);
-    for (const fault& f : got.faults) problem += (problem.empty() ? "" : "\n  ") + f.text();
+    result = read_tree(text, path);
+    for (const fault& f : result.faults) problem += (problem.empty() ? "" : "\n  ") + f.text();
   }
-  if (problem.empty()) return got;
+  if (problem.empty()) return result;
   if (strict)
     throw usage_error("run", -1, variable, problem,
                       "correct the file (tutti validate FILE), or unset the variable");
   report(variable, "the default trees are used, because\n  " + problem);
-  got = {};
-  got.faults.push_back({path, "", 1, problem, ""});
-  return got;
+  result = {};
+  result.faults.push_back({path, "", 1, problem, ""});
+  return result;
 }
 
 bool is_other_half_read(tree_half half, const std::string& path, const std::string& both) {
@@ -67,23 +67,23 @@ bool is_other_half_read(tree_half half, const std::string& path, const std::stri
 
 // Only this half of the file's contents. Reports contents that no variable reads.
 document read_half(const char* variable, tree_half half, const std::string& path, const std::string& both) {
-  read_result got = read_file(variable, path);
+  read_result result = read_file(variable, path);
   const tree_half other = half == tree_half::pure ? tree_half::composition : tree_half::pure;
-  (half == tree_half::pure ? got.made.composition : got.made.pure) = {};
-  if (!got.good()) return std::move(got.made);
-  const auto& tree = got.made.of(half);
+  (half == tree_half::pure ? result.made.composition : result.made.pure) = {};
+  if (!result.good()) return std::move(result.made);
+  const auto& tree = result.made.of(half);
   if (std::all_of(tree.begin(), tree.end(), [](const auto& regions) { return regions.empty(); }))
     report(variable, echoed(path) + " has no trees of " + noun_of(half));
-  if (got.holds[static_cast<std::size_t>(other)] && !is_other_half_read(half, path, both))
+  if (result.has_half[static_cast<std::size_t>(other)] && !is_other_half_read(half, path, both))
     report(variable, "the trees of " + std::string(noun_of(other)) + " in " + echoed(path) +
                          " are not read by this variable; TUTTI_TREES=" + echoed(path) +
                          " reads all trees of it");
-  return std::move(got.made);
+  return std::move(result.made);
 }
 
 }  // namespace
 
-trees_file trees_of_the_user() {
+trees_file user_trees() {
   if (const auto named = setting("TUTTI_TREES")) return {*named == "none" ? "" : *named, false};
   const char *config = secure_getenv("XDG_CONFIG_HOME"), *home = secure_getenv("HOME");
   std::string folder;
@@ -99,7 +99,7 @@ trees_file trees_of_the_user() {
 
 std::shared_ptr<const document> load_trees(std::string_view engine) {
   document all = builtin_document(engine);
-  const trees_file both = trees_of_the_user();
+  const trees_file both = user_trees();
   if (!both.path.empty())
     all = overlay(all, read_file(both.is_default ? "TUTTI_TREES is not set" : "TUTTI_TREES", both.path).made);
   for (const auto& [variable, half] : files)
@@ -107,8 +107,8 @@ std::shared_ptr<const document> load_trees(std::string_view engine) {
   return std::make_shared<const document>(std::move(all));
 }
 
-std::uint32_t engine_conditions_of(const document& trees, const endpoint& ep, bool say) {
-  if (say)
+std::uint32_t engine_conditions_of(const document& trees, const endpoint& ep, bool report_unknown) {
+  if (report_unknown)
     for (const std::string& name : unregistered(trees, ep.conditions()))
       std::fprintf(stderr,
                    "tutti: the trees test \"%s\", which the engine %s does not know: it counts as false\n",

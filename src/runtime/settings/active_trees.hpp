@@ -20,18 +20,19 @@ struct trees_file {
   std::string path;
   bool is_default = false;  ///< the variable is not set
 };
-trees_file trees_of_the_user();
+trees_file user_trees();
 
-/// The trees of an engine, by its name. Both halves of trees_of_the_user() are laid on top. The
-/// files of TUTTI_COLL_COMPOSITION_JSON_FILE and TUTTI_COLL_SELECTION_JSON_FILE come on top of
-/// that, each with its own half. Reports on stderr, once for a job: a file with errors, with all
-/// its errors, and trees in a file that no variable reads. A file with errors is ignored; with
-/// TUTTI_COLL_STRICT=1 it is a usage_error.
+/// The trees of an engine, by its name. Both halves of user_trees() override them. The files of
+/// TUTTI_COLL_COMPOSITION_JSON_FILE and TUTTI_COLL_SELECTION_JSON_FILE override that, each with its
+/// own half. Reports on stderr, once for a job: a file with errors, with all its errors, and trees
+/// in a file that no variable reads. A file with errors is ignored; with TUTTI_COLL_STRICT=1 it is
+/// a usage_error.
 std::shared_ptr<const document> load_trees(std::string_view engine);
 
 /// selection_context::engine for these trees: the bits of the declared conditions that hold. A
-/// condition that the engine does not register counts as false. `say`: report these on stderr.
-std::uint32_t engine_conditions_of(const document& trees, const endpoint& ep, bool say);
+/// condition that the engine does not register counts as false. `report_unknown`: report these on
+/// stderr.
+std::uint32_t engine_conditions_of(const document& trees, const endpoint& ep, bool report_unknown);
 
 /// A hash: equal for equal trees, and with high probability different otherwise.
 std::uint64_t hash_of(const document& trees);

@@ -63,18 +63,18 @@ std::array<forced_choice, collective_names.size()> read_forced() {
       const std::string name = override_variable(what, kind);
       const auto value = setting(name);
       if (!value) return;
-      bool known = false;
+      bool found = false;
       try {
-        known = exists(*value);
-      // About one of its parameters: reported under the name of the variable.
+        found = exists(*value);
+        // About one of its parameters: reported under the name of the variable.
       } catch (const usage_error& e) {
         const std::string text = e.what();
         throw usage_error("run", -1, name, text.substr(text.find('"')), "");
       }
-      if (!known) {
-        const std::string_view wanted = std::string_view(*value).substr(0, value->find(':'));
-        throw usage_error("run", -1, name, std::string("there is no ") + noun + " " + quoted(wanted),
-                          suggest(wanted, names_of(what, kind == override_kind::composition)) +
+      if (!found) {
+        const std::string_view short_name = std::string_view(*value).substr(0, value->find(':'));
+        throw usage_error("run", -1, name, std::string("there is no ") + noun + " " + quoted(short_name),
+                          suggest(short_name, names_of(what, kind == override_kind::composition)) +
                               " (tutti list " + std::string(collective_names[i]) + ")");
       }
       into = *value;

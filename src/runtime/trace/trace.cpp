@@ -31,8 +31,8 @@ std::string name_of_entry(const catalogue_entry* e, collective what) {
 }
 
 // The name with its parameters, as TUTTI_<COLLECTIVE>_ALGORITHM takes it.
-std::string spelled(const catalogue_entry* e, collective what,
-                    const algorithm_parameter_values& parameter_values) {
+std::string with_parameters(const catalogue_entry* e, collective what,
+                            const algorithm_parameter_values& parameter_values) {
   std::string text = name_of_entry(e, what);
   if (e == nullptr) return text;
   for (const algorithm_parameter_range& p : e->parameters)
@@ -53,12 +53,12 @@ std::string size_of(collective what, std::uint64_t count, std::uint64_t element)
 
 std::string details_of(const call_kind& k) {
   std::string text;
-  const auto say = [&](std::string_view what) { (text += text.empty() ? "" : ", ") += what; };
-  if (combines(k.what)) say(std::string(name_of_type(k.type)) + " " + name_of_op(k));
-  if (is_rooted(k.what)) say(k.at_root ? "root here" : "root elsewhere");
-  if (k.in_place && k.what != collective::bcast) say("in place");
-  if (k.inter) say("between two groups");
-  if (k.nonblocking) say("nonblocking");
+  const auto append = [&](std::string_view what) { (text += text.empty() ? "" : ", ") += what; };
+  if (combines(k.what)) append(std::string(name_of_type(k.type)) + " " + name_of_op(k));
+  if (is_rooted(k.what)) append(k.at_root ? "root here" : "root elsewhere");
+  if (k.in_place && k.what != collective::bcast) append("in place");
+  if (k.inter) append("between two groups");
+  if (k.nonblocking) append("nonblocking");
   return text;
 }
 
@@ -69,7 +69,7 @@ std::string inner_details(const inner_call& c) {
 }
 
 std::string inner_name(const inner_call& c) {
-  return spelled(c.chosen.pure, c.what, c.chosen.parameter_values);
+  return with_parameters(c.chosen.pure, c.what, c.chosen.parameter_values);
 }
 
 using row = std::vector<std::string>;
@@ -105,7 +105,7 @@ class object {
     return raw(key, "\"" + std::string(value) + "\"");
   }
   object& number(std::string_view key, std::uint64_t value) { return raw(key, std::to_string(value)); }
-  object& truth(std::string_view key, bool value) { return raw(key, value ? "true" : "false"); }
+  object& boolean(std::string_view key, bool value) { return raw(key, value ? "true" : "false"); }
   object& raw(std::string_view key, std::string_view value) {
     ((((made_ += made_.empty() ? "{\"" : ", \"") += key) += "\": ") += value);
     return *this;
@@ -124,7 +124,7 @@ std::string parameters_of(const catalogue_entry* e, const algorithm_parameter_va
   return all.made();
 }
 
-std::string listed(const std::vector<std::string>& all, const char* indent) {
+std::string json_array(const std::vector<std::string>& all, const char* indent) {
   std::string text = "[";
   for (const std::string& one : all) text += (&one == all.data() ? "\n" : ",\n") + (indent + one);
   return text + "]";
@@ -172,29 +172,29 @@ std::uint64_t bytes_of(const call& c, int blocks) noexcept {
       all += counts[i] * (types != nullptr ? types[i].size() : c.type.size);
     return all;
   };
-  const std::uint64_t own = c.count * c.type.size;
-  return std::max({own, sum(c.in_counts, c.in_types), sum(c.out_counts, c.out_types)});
+  const std::uint64_t local = c.count * c.type.size;
+  return std::max({local, sum(c.in_counts, c.in_types), sum(c.out_counts, c.out_types)});
 }
 
 trace_options read_trace(const std::string& text) {
-  constexpr std::string_view calls_into = "calls:json=", tasks_into = "tasks:";
-  trace_options wish;
-  std::string_view left = text;
+  constexpr std::string_view calls_prefix = "calls:json=", tasks_prefix = "tasks:";
+  trace_options options;
+  std::string_view remaining = text;
   while (true) {
-    const std::string_view one = left.substr(0, left.find(','));
+    const std::string_view one = remaining.substr(0, remaining.find(','));
     if (one == "calls") {
-      wish.calls = true;
-    } else if (one.starts_with(calls_into) && one.size() > calls_into.size()) {
-      wish.calls = true;
-      wish.file = one.substr(calls_into.size());
-    } else if (one.starts_with(tasks_into) && one.size() > tasks_into.size()) {
-      wish.tasks_file = one.substr(tasks_into.size());
+      options.calls = true;
+    } else if (one.starts_with(calls_prefix) && one.size() > calls_prefix.size()) {
+      options.calls = true;
+      options.file = one.substr(calls_prefix.size());
+    } else if (one.starts_with(tasks_prefix) && one.size() > tasks_prefix.size()) {
+      options.tasks_file = one.substr(tasks_prefix.size());
     } else {
       throw usage_error("run", -1, "TUTTI_TRACE", "is \"" + echoed(text) + "\"",
                         "set calls, calls:json=FILE or tasks:FILE, or two of them separated by a comma");
     }
-    if (one.size() == left.size()) return wish;
-    left.remove_prefix(one.size() + 1);
+    if (one.size() == remaining.size()) return options;
+    remaining.remove_prefix(one.size() + 1);
   }
 }
 
@@ -216,23 +216,23 @@ call_trace::~call_trace() {
 }
 
 call_trace::line& call_trace::line_of(const call_kind& kind) {
-  const auto found = places_.find(kind);
-  if (found != places_.end()) return lines_[found->second];
-  if (places_.size() == max_kinds) return lines_[0];
-  places_.emplace(kind, lines_.size());
+  const auto found = line_index_.find(kind);
+  if (found != line_index_.end()) return lines_[found->second];
+  if (line_index_.size() == max_kinds) return lines_[0];
+  line_index_.emplace(kind, lines_.size());
   lines_.emplace_back();
   lines_.back().kind = kind;
   return lines_.back();
 }
 
-void call_trace::add(const call_kind& kind, std::uint64_t bytes, duration took) {
+void call_trace::add(const call_kind& kind, std::uint64_t bytes, duration elapsed) {
   line& l = line_of(kind);
   ++l.calls;
   l.bytes += bytes;
-  l.took += took;
+  l.elapsed += elapsed;
 }
 
-void call_trace::consists_of(const call_kind& kind, const std::vector<inner_call>& calls) {
+void call_trace::set_inner_calls(const call_kind& kind, const std::vector<inner_call>& calls) {
   line& l = line_of(kind);
   if (&l == lines_.data() || (!l.inside.empty() && !is_vector_form(kind.what))) return;
   l.inside.clear();
@@ -254,8 +254,8 @@ std::string call_trace::table() const {
   const auto numbers_of = [](const line& l) {
     char each[32];
     std::snprintf(each, sizeof each, "%.2f",
-                  static_cast<double>(l.took.count()) * 1e-3 / static_cast<double>(l.calls));
-    return row{std::to_string(l.calls), std::to_string(l.bytes), milliseconds(l.took), each};
+                  static_cast<double>(l.elapsed.count()) * 1e-3 / static_cast<double>(l.calls));
+    return row{std::to_string(l.calls), std::to_string(l.bytes), milliseconds(l.elapsed), each};
   };
   const auto add = [&](row head, const row& numbers, std::string algorithm) {
     head.insert(head.end(), numbers.begin(), numbers.end());
@@ -269,7 +269,7 @@ std::string call_trace::table() const {
     if (&l == lines_.data() || l.calls == 0) continue;
     add({std::to_string(k.communicator), std::to_string(k.ranks), std::string(name_of(k.what)),
          size_of(k.what, k.count, k.element), details_of(k)},
-        numbers_of(l), spelled(entry_of(k), k.what, k.parameter_values));
+        numbers_of(l), with_parameters(entry_of(k), k.what, k.parameter_values));
     for (const inner_call& one : l.inside)
       add({"", std::to_string(one.ranks), "  " + std::string(name_of(one.what)),
            size_of(one.what, one.count, k.element), inner_details(one)},
@@ -286,7 +286,7 @@ std::string call_trace::json() const {
   const auto numbers = [](object& o, const line& l) -> object& {
     return o.number("calls", l.calls)
         .number("bytes", l.bytes)
-        .number("nanoseconds", static_cast<std::uint64_t>(std::max<std::int64_t>(0, l.took.count())));
+        .number("nanoseconds", static_cast<std::uint64_t>(std::max<std::int64_t>(0, l.elapsed.count())));
   };
   std::vector<std::string> all;
   for (const line& l : lines_) {
@@ -303,9 +303,9 @@ std::string call_trace::json() const {
     if (combines(k.what))
       o.text("type", name_of_type(k.type))
           .text("op", operator_names[static_cast<std::size_t>(k.op)])
-          .truth("commutative", k.commutative);
-    if (is_rooted(k.what)) o.truth("root_here", k.at_root);
-    o.truth("in_place", k.in_place).truth("inter", k.inter).truth("nonblocking", k.nonblocking);
+          .boolean("commutative", k.commutative);
+    if (is_rooted(k.what)) o.boolean("root_here", k.at_root);
+    o.boolean("in_place", k.in_place).boolean("inter", k.inter).boolean("nonblocking", k.nonblocking);
     o.text("algorithm", name_of_entry(entry_of(k), k.what))
         .raw("parameters", parameters_of(entry_of(k), k.parameter_values));
     if (k.composed == nullptr)
@@ -319,20 +319,20 @@ std::string call_trace::json() const {
         i.text("collective", name_of(one.what))
             .number("ranks", static_cast<std::uint64_t>(one.ranks))
             .number("count", one.count)
-            .truth("in_place", one.in_place)
+            .boolean("in_place", one.in_place)
             .number("times", one.times)
             .text("algorithm", name_of_entry(one.chosen.pure, one.what))
             .raw("parameters", parameters_of(one.chosen.pure, one.chosen.parameter_values));
         inside.push_back(i.made());
       }
-      o.raw("inside", listed(inside, "     "));
+      o.raw("inside", json_array(inside, "     "));
     }
     all.push_back(numbers(o, l).made());
   }
-  object whole, others;
-  whole.text("engine", engine_).number("ranks", static_cast<std::uint64_t>(ranks_));
-  whole.raw("calls", listed(all, "  ")).raw("others", numbers(others, lines_[0]).made());
-  return whole.made() + "\n";
+  object report, others;
+  report.text("engine", engine_).number("ranks", static_cast<std::uint64_t>(ranks_));
+  report.raw("calls", json_array(all, "  ")).raw("others", numbers(others, lines_[0]).made());
+  return report.made() + "\n";
 }
 
 }  // namespace tutti::detail

@@ -81,10 +81,10 @@ class call_trace {
   call_trace(const call_trace&) = delete;
   call_trace& operator=(const call_trace&) = delete;
 
-  void add(const call_kind& kind, std::uint64_t bytes, duration took);
+  void add(const call_kind& kind, std::uint64_t bytes, duration elapsed);
   /// Records the inner calls of a composed kind on this rank. Equal ones are merged. For vector
   /// forms the last record counts, because their counts vary.
-  void consists_of(const call_kind& kind, const std::vector<inner_call>& calls);
+  void set_inner_calls(const call_kind& kind, const std::vector<inner_call>& calls);
 
   std::string table() const;
   std::string json() const;
@@ -93,15 +93,15 @@ class call_trace {
   struct line {
     call_kind kind;
     std::uint64_t calls = 0, bytes = 0;
-    duration took{0};
+    duration elapsed{0};
     std::vector<inner_call> inside;
   };
   line& line_of(const call_kind& kind);
 
   std::string file_, engine_;
   int ranks_;
-  std::map<call_kind, std::size_t> places_;  // indices into lines_
-  std::vector<line> lines_;                  // by first use; lines_[0] is the shared line
+  std::map<call_kind, std::size_t> line_index_;  // indices into lines_
+  std::vector<line> lines_;                      // by first use; lines_[0] is the shared line
 };
 
 }  // namespace tutti::detail

@@ -15,13 +15,13 @@
 
 namespace tutti {
 
-/// A position in a buffer (input, output or scratch0), in elements from its beginning.
+/// A position in a buffer (input, output or scratch0). `offset` counts elements from its beginning.
 struct area {
   buffer where = buffer::input;
-  std::size_t at = 0;
+  std::size_t offset = 0;
 
   friend constexpr area operator+(area a, std::size_t elements) noexcept {
-    return {a.where, a.at + elements};
+    return {a.where, a.offset + elements};
   }
   friend constexpr bool operator==(const area&, const area&) = default;
 };
@@ -42,17 +42,17 @@ struct subcall {
   /// index in composite_plan::groups; 0: all ranks. The planner sets it.
   std::int32_t group = 0;
   /// sequence number of the call, the same on all members. The planner sets it.
-  std::uint32_t number = 0;
+  std::uint32_t sequence_number = 0;
 };
 
 /// Copies `blocks` blocks of n elements each. The distances are significant if there are several
 /// blocks.
-struct copying {
+struct copy_step {
   area from{}, to{};
   std::size_t n = 0, blocks = 1, from_distance = 0, to_distance = 0;
 };
 /// Combines n elements: to = left op right.
-struct combining {
+struct combine_step {
   area left{}, right{}, to{};
   std::size_t n = 0;
 };
@@ -66,8 +66,8 @@ struct composite_step {
 struct composite_plan {
   std::vector<composite_step> steps;
   std::vector<subcall> calls;
-  std::vector<copying> copies;
-  std::vector<combining> combinations;
+  std::vector<copy_step> copies;
+  std::vector<combine_step> combinations;
   /// The ranks of each group, by position in the group. groups[0] is empty and means all ranks.
   std::vector<std::vector<int>> groups{1};
   std::size_t scratch = 0;  ///< elements of scratch0

@@ -20,32 +20,32 @@ namespace tutti {
 class subgroup {
  public:
   int size() const noexcept { return size_; }
-  bool member() const noexcept { return place_ >= 0; }
-  int place() const noexcept { return place_; }  ///< of this rank; -1 if it is not a member
+  bool member() const noexcept { return position_ >= 0; }
+  int position() const noexcept { return position_; }  ///< of this rank; -1 if it is not a member
 
  private:
   friend class planner;
   std::int32_t index_ = 0;
-  int size_ = 1, place_ = 0;
+  int size_ = 1, position_ = 0;
 };
 
 class planner {
  public:
-  using ticket = std::int32_t;  ///< identifies a started call; -1 if this rank does not take part
+  using request = std::int32_t;  ///< identifies a started call; -1 if this rank does not take part
 
   /// If `c` has counts, it must also have displacements. The planner keeps references: all three
   /// objects must outlive it.
-  planner(const call& c, int rank, const hierarchy& layout,
+  planner(const call& c, int rank, const hierarchy& topology,
           const algorithm_parameter_values& parameter_values);
 
   // --- the composed call -------------------------------------------------------------------------
   const call& requested() const noexcept { return call_; }
   collective what() const noexcept { return call_.what; }
-  int size() const noexcept { return layout_.ranks(); }
+  int size() const noexcept { return topology_.ranks(); }
   int rank() const noexcept { return rank_; }
   int root() const noexcept { return call_.root; }
   std::size_t count() const noexcept { return call_.count; }
-  const hierarchy& layout() const noexcept { return layout_; }
+  const hierarchy& topology() const noexcept { return topology_; }
   std::size_t of(algorithm_parameter k) const noexcept {
     return parameter_values_[static_cast<std::size_t>(k)];
   }
@@ -84,14 +84,14 @@ class planner {
     else
       skip();
   }
-  ticket start(const subgroup& group, subcall c);
+  request start(const subgroup& group, subcall c);
   /// Skips the sequence number of a call that other ranks make and that this rank's group omits, so
   /// that later numbers agree.
   void skip() noexcept { ++next_; }
-  void wait(ticket t);
+  void wait(request t);
   /// Adds no step if the areas are equal or n is 0.
   void copy(area from, area to, std::size_t n);
-  void copy(const copying& c);
+  void copy(const copy_step& c);
   void combine(area left, area right, area to, std::size_t n);
 
   composite_plan finish();
@@ -99,9 +99,9 @@ class planner {
  private:
   const call& call_;
   int rank_;
-  const hierarchy& layout_;
+  const hierarchy& topology_;
   const algorithm_parameter_values& parameter_values_;
-  composite_plan made_;
+  composite_plan plan_;
   std::uint32_t next_ = 0;
 };
 

@@ -58,28 +58,28 @@ constexpr int rank_at_halving_position(int position, int bits) {
 // --- the tree in which distances halve from the root, position 0
 
 /// Rounds are numbered in the order of a gather, from 0. Position v receives from its children in
-/// rounds 0 .. joins - 1 and sends to its parent in round `joins`. The root receives in all rounds.
-/// A broadcast goes the other way.
-constexpr int joins(int v, int bits) {
+/// rounds 0 .. send_round - 1 and sends to its parent in round `send_round`. The root receives in
+/// all rounds. A broadcast goes the other way.
+constexpr int send_round(int v, int bits) {
   const std::uint32_t label = negabinary(v);
   const int equal = label % 2 == 0 ? std::countr_zero(label) : std::countr_one(label);
   return v == 0 ? bits : std::min(equal, bits) - 1;
 }
 
-/// For k < joins: the child of round k. For k = joins: the parent.
+/// For k < send_round: the child of round k. For k = send_round: the parent.
 constexpr int tree_partner(int v, int k, int bits) {
   return wrapped(from_negabinary(negabinary(v) ^ ((std::uint32_t{2} << k) - 1)), 1 << bits);
 }
 
 /// Before round k, position v holds the data of 2^k positions: those from the returned one upwards,
 /// modulo p.
-constexpr int heard_from(int v, int k, int bits) {
+constexpr int first_received(int v, int k, int bits) {
   const std::uint32_t below = (v % 2 == 0 ? odd_bits : ~odd_bits) & ((std::uint32_t{1} << k) - 1);
   return wrapped(v - static_cast<int>(below), 1 << bits);
 }
 /// Returns whether the positions that v receives in round k lie above those that it holds;
 /// otherwise they lie below.
-constexpr bool hears_above(int v, int k) { return (v % 2 == 0) == (k % 2 == 0); }
+constexpr bool receives_above(int v, int k) { return (v % 2 == 0) == (k % 2 == 0); }
 
 /// The top group of a tree that combines in rank order: with this top no interval wraps around.
 constexpr int in_order_top(int bits) { return static_cast<int>(odd_bits & ((std::uint32_t{1} << bits) - 1)); }
@@ -90,14 +90,14 @@ struct tree {
   fold folded;
   int p, root, top, bits;
 
-  constexpr tree(int ranks, int its_root, int its_top)
+  constexpr tree(int ranks, int tree_root, int tree_top)
       : folded(ranks),
         p(ranks),
-        root(its_root),
-        top(its_top),
+        root(tree_root),
+        top(tree_top),
         bits(std::countr_zero(static_cast<unsigned>(folded.groups))) {}
   /// The tree with the root's group at the top.
-  constexpr tree(int ranks, int its_root) : tree(ranks, its_root, fold(ranks).group_of(its_root)) {}
+  constexpr tree(int ranks, int tree_root) : tree(ranks, tree_root, fold(ranks).group_of(tree_root)) {}
 
   constexpr int group_of(int v) const { return (v + top) & (folded.groups - 1); }
   constexpr int rank_of(int v) const {
@@ -109,7 +109,7 @@ struct tree {
   /// The other member of a group of two.
   static constexpr int other(int rank) { return rank ^ 1; }
 
-  constexpr int joins(int v) const { return bine::joins(v, bits); }
+  constexpr int send_round(int v) const { return bine::send_round(v, bits); }
   constexpr int rank_of_partner(int v, int k) const { return rank_of(tree_partner(v, k, bits)); }
 
   /// The ranks whose data v holds before round k: `count` ranks from `first` upwards, modulo p.
@@ -117,7 +117,8 @@ struct tree {
     int first, count;
   };
   constexpr interval ranks_of(int v, int k) const {
-    const int from = group_of(heard_from(v, k, bits)), to = from + (1 << k), first = folded.leader_of(from);
+    const int from = group_of(first_received(v, k, bits)), to = from + (1 << k);
+    const int first = folded.leader_of(from);
     return {first, to <= folded.groups ? folded.leader_of(to) - first
                                        : p - first + folded.leader_of(to - folded.groups)};
   }

@@ -78,7 +78,7 @@ class circulant {
   // begins with a skip that no earlier path begins with. It is a depth-first search that never uses
   // a skip twice.
   struct search {
-    const circulant& of;
+    const circulant& graph;
     int target, k;
     // lower, upper: the linked list of the skips not used yet
     std::vector<int> found, lower, upper;
@@ -86,18 +86,18 @@ class circulant {
     // An unlinked element keeps its lower neighbour, so that a walk that is at this element can
     // continue.
     void unlink(int e) {
-      if (at(upper, e) <= of.q_) at(lower, at(upper, e)) = at(lower, e);
+      if (at(upper, e) <= graph.q_) at(lower, at(upper, e)) = at(lower, e);
       if (at(lower, e) >= 0) at(upper, at(lower, e)) = at(upper, e);
     }
     void walk(int position, int e, int limit) {
-      for (; e >= 0 && k < of.q_; e = at(lower, e)) {
-        const int next = position + of.skip(e);
-        if (next > target - of.skip(k) || next >= limit) continue;
-        if (next <= target - of.skip(k + 1)) {
+      for (; e >= 0 && k < graph.q_; e = at(lower, e)) {
+        const int next = position + graph.skip(e);
+        if (next > target - graph.skip(k) || next >= limit) continue;
+        if (next <= target - graph.skip(k + 1)) {
           walk(next, e, limit);
-          if (k == of.q_) return;
+          if (k == graph.q_) return;
         }
-        if (position > target - of.skip(k + 1)) return;
+        if (position > target - graph.skip(k + 1)) return;
         limit = next;
         at(found, k) = e;
         unlink(e);

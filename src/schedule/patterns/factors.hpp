@@ -22,7 +22,7 @@ struct factors : fold {
   }
 
   int members_of(int group) const { return group < pairs ? 2 : 1; }
-  int most() const { return all.empty() ? 1 : all.front(); }
+  int largest() const { return all.empty() ? 1 : all.front(); }
 
  private:
   bool factorise(int n, int k) {

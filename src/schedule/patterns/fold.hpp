@@ -18,7 +18,7 @@ struct fold {
   constexpr int group_of(int rank) const { return rank < 2 * pairs ? rank / 2 : rank - pairs; }
   constexpr int leader_of(int group) const { return group < pairs ? 2 * group : group + pairs; }
   constexpr bool in_pair(int rank) const { return rank < 2 * pairs; }
-  constexpr bool follows(int rank) const { return rank < 2 * pairs && rank % 2 == 1; }
+  constexpr bool is_follower(int rank) const { return rank < 2 * pairs && rank % 2 == 1; }
 };
 
 }  // namespace tutti::patterns

@@ -40,21 +40,22 @@ struct hop_tree {
     for (int leader = root; all.size() > 1;) {
       const int below = leader - all.low, above = all.high - 1 - leader;
       const bool upwards = below <= above;
-      const int kept = std::max(all.size() / 2, std::min(below, above) + 1);
-      const row mine = upwards ? row{all.low, all.low + kept} : row{all.high - kept, all.high};
-      const row other = upwards ? row{mine.high, all.high} : row{all.low, mine.low};
-      const int gap = upwards ? other.low - leader : leader - other.high + 1;
+      const int kept_ranks = std::max(all.size() / 2, std::min(below, above) + 1);
+      const row own_half =
+          upwards ? row{all.low, all.low + kept_ranks} : row{all.high - kept_ranks, all.high};
+      const row other_half = upwards ? row{own_half.high, all.high} : row{all.low, own_half.low};
+      const int gap = upwards ? other_half.low - leader : leader - other_half.high + 1;
       const int hop = static_cast<int>(std::bit_ceil(static_cast<unsigned>(gap)));
       const int follower = upwards ? leader + hop : leader - hop;
       if (rank == leader) {
-        children.push_back({follower, other});
+        children.push_back({follower, other_half});
       } else if (rank == follower) {
         parent = leader;
-        ranks = other;
+        ranks = other_half;
       }
-      const bool follows = other.contains(rank);
-      all = follows ? other : mine;
-      if (follows) leader = follower;
+      const bool in_other_half = other_half.contains(rank);
+      all = in_other_half ? other_half : own_half;
+      if (in_other_half) leader = follower;
     }
   }
 
@@ -66,7 +67,7 @@ struct hop_tree {
   }
 
   /// The row of `rank` (the rank of this object) and its adjacent children that are leaves.
-  row alone(int rank) const {
+  row leaf_range(int rank) const {
     row all{rank, rank + 1};
     for (const child& c : children)
       if (c.ranks.size() == 1) all = {std::min(all.low, c.rank), std::max(all.high, c.rank + 1)};

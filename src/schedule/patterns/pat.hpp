@@ -5,7 +5,7 @@
 // from the owner of the block up to the node's rank.
 //
 // The longest hops are nearest to the root 0: a node sends over hops shorter than the largest power
-// of two that divides its offset. `together` trees share one message; their blocks are `distance`
+// of two that divides its offset. `trees_per_message` trees share one message; their blocks are `distance`
 // ranks apart. A statement about offset w < `distance` also holds for w + distance, w + 2 *
 // distance ... The first hops from the root reach the multiples of `distance`, each together with
 // all nodes reached before.
@@ -18,13 +18,14 @@ namespace tutti::patterns {
 
 struct pat {
   int ranks;
-  int together;  // maximum number of blocks in a message
+  int trees_per_message;  // maximum number of blocks in a message
   int distance;
 
   constexpr pat(int p, int aggregate)
       : ranks(p),
-        together(static_cast<int>(std::bit_floor(static_cast<unsigned>(std::min(aggregate, whole_tree(p)))))),
-        distance(whole_tree(p) / together) {}
+        trees_per_message(
+            static_cast<int>(std::bit_floor(static_cast<unsigned>(std::min(aggregate, padded_size(p)))))),
+        distance(padded_size(p) / trees_per_message) {}
 
   /// The number of offsets w, w + distance ... below the number of ranks.
   constexpr int count(int w) const { return w < ranks ? (ranks - 1 - w) / distance + 1 : 0; }
@@ -36,7 +37,9 @@ struct pat {
   constexpr int height() const { return level(0); }
 
  private:
-  static constexpr int whole_tree(int p) { return static_cast<int>(std::bit_ceil(static_cast<unsigned>(p))); }
+  static constexpr int padded_size(int p) {
+    return static_cast<int>(std::bit_ceil(static_cast<unsigned>(p)));
+  }
 };
 
 }  // namespace tutti::patterns

@@ -13,14 +13,10 @@ struct sides {
   constexpr int local_size() const { return in_first() ? first : size - first; }
   constexpr int remote_size() const { return size - local_size(); }
   /// Rank of member i of the local group.
-  constexpr int local(int i) const {
-    return in_first() ? i : first + i;
-  }
+  constexpr int local(int i) const { return in_first() ? i : first + i; }
   /// Rank of member i of the remote group.
-  constexpr int remote(int i) const {
-    return in_first() ? first + i : i;
-  }
-  constexpr bool beside(int root) const { return (rank < first) == (root < first); }
+  constexpr int remote(int i) const { return in_first() ? first + i : i; }
+  constexpr bool contains(int root) const { return (rank < first) == (root < first); }
 };
 
 }  // namespace tutti::patterns

@@ -29,7 +29,7 @@ class swing {
   /// of its own block. `untouched` are the blocks that it keeps in round 0 and does not receive in
   /// that round.
   struct traffic {
-    std::vector<ranges> given, got;
+    std::vector<ranges> sent, received;
     ranges untouched;
     int own;
   };
@@ -37,14 +37,14 @@ class swing {
   explicit swing(int ranks)
       : p_(ranks), rounds_(static_cast<int>(std::bit_width(static_cast<unsigned>(ranks - 1)))) {
     if (is_regular()) return;
-    round_at_.assign(static_cast<std::size_t>(p_), -1);
-    round_at_[0] = rounds_;
+    send_round_at_.assign(static_cast<std::size_t>(p_), -1);
+    send_round_at_[0] = rounds_;
     std::vector<int> reached{0};
     for (int j = rounds_ - 1; j >= 0; --j)
       for (std::size_t i = 0, known = reached.size(); i < known; ++i) {
         const int d = bine::wrapped(bine::hop(j) - reached[i], p_);
-        if (round_at_[static_cast<std::size_t>(d)] >= 0) continue;
-        round_at_[static_cast<std::size_t>(d)] = j;
+        if (send_round_at_[static_cast<std::size_t>(d)] >= 0) continue;
+        send_round_at_[static_cast<std::size_t>(d)] = j;
         reached.push_back(d);
       }
     for (int i = 0; i < 1 << rounds_; ++i)
@@ -70,21 +70,21 @@ class swing {
       all.own = regular_block_of(rank, p_);
       for (int j = 0, half = p_ / 2; j < rounds_; ++j, half /= 2) {
         const int kept = all.own & -half;
-        all.given[static_cast<std::size_t>(j)] = {{kept ^ half, half}};
-        all.got[static_cast<std::size_t>(j)] = {{kept, half}};
+        all.sent[static_cast<std::size_t>(j)] = {{kept ^ half, half}};
+        all.received[static_cast<std::size_t>(j)] = {{kept, half}};
       }
       return all;
     }
     for (int block = 0; block < p_; ++block) {
-      const int owner = owner_at_[static_cast<std::size_t>(block)], leaves = given_in(rank, owner);
+      const int owner = owner_at_[static_cast<std::size_t>(block)], leaves = send_round_of(rank, owner);
       if (owner == rank)
         all.own = block;
       else
-        append(all.given[static_cast<std::size_t>(leaves)], block);
+        append(all.sent[static_cast<std::size_t>(leaves)], block);
       bool touched = leaves == 0;
       for (int j = 0; j < leaves; ++j) {
-        if (given_in(partner(rank, j), owner) != j) continue;
-        append(all.got[static_cast<std::size_t>(j)], block);
+        if (send_round_of(partner(rank, j), owner) != j) continue;
+        append(all.received[static_cast<std::size_t>(j)], block);
         touched = touched || j == 0;
       }
       if (!touched) append(all.untouched, block);
@@ -93,9 +93,9 @@ class swing {
   }
 
  private:
-  int given_in(int rank, int owner) const {
+  int send_round_of(int rank, int owner) const {
     const int d = rank % 2 == 0 ? owner - rank : rank - owner;
-    return round_at_[static_cast<std::size_t>(d < 0 ? d + p_ : d)];
+    return send_round_at_[static_cast<std::size_t>(d < 0 ? d + p_ : d)];
   }
   static void append(ranges& all, int block) {
     if (!all.empty() && all.back().first + all.back().count == block)
@@ -105,8 +105,8 @@ class swing {
   }
 
   int p_, rounds_;
-  std::vector<int> round_at_;  // by distance: round in which that block leaves; rounds() at 0
-  std::vector<int> owner_at_;  // owner of each block
+  std::vector<int> send_round_at_;  // by distance: round in which that block leaves; rounds() at 0
+  std::vector<int> owner_at_;       // owner of each block
 };
 
 }  // namespace tutti::patterns

@@ -46,12 +46,12 @@ class two_trees {
         n.parent = paired_;
       const int below[] = {before(x), after(x)};
       if (below[0] == 0) continue;
-      const int its = turn_of(below[0], t);
+      const int first_turn = turn_of(below[0], t);
       (t == 0 ? n.lower : n.upper) = rank_of(below[0], t);
-      (t == 0 ? n.lower_turn : n.upper_turn) = its;
+      (t == 0 ? n.lower_turn : n.upper_turn) = first_turn;
       if (below[1] == 0) continue;
       (t == 0 ? n.upper : n.lower) = rank_of(below[1], t);
-      (t == 0 ? n.upper_turn : n.lower_turn) = 1 - its;
+      (t == 0 ? n.upper_turn : n.lower_turn) = 1 - first_turn;
     }
   }
 

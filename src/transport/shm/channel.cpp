@@ -7,7 +7,7 @@ namespace tutti::shm {
 // Called if messages of other runs precede the wanted one, or if there are unexpected messages.
 // Searches the unexpected messages first, in their order of arrival. Then it searches the ring and
 // moves messages of other runs to the unexpected ones.
-bool channel::look_further(std::uint64_t tag, arrival& found) {
+bool channel::find_beyond_next(std::uint64_t tag, arrival& found) {
   for (std::size_t i = 0; i < unexpected_.size(); ++i)
     if (unexpected_[i].tag == tag) {
       found = {unexpected_[i].where.data, unexpected_[i].where.bytes, unexpected_[i].where.done, true, i};
@@ -18,16 +18,16 @@ bool channel::look_further(std::uint64_t tag, arrival& found) {
     if (s.sequence.load(std::memory_order_acquire) != next_ + 1) return false;
     read(s, next_, found);
     if (s.tag == tag) return true;
-    unexpected_entry kept{s.tag, nullptr, {found.data, found.bytes, found.done}};
+    unexpected_entry entry{s.tag, nullptr, {found.data, found.bytes, found.done}};
     if (found.done == nullptr) {
-      kept.copy.reset(new std::byte[found.bytes + 1]);
-      std::memcpy(kept.copy.get(), found.data, found.bytes);
-      kept.where.data = kept.copy.get();
+      entry.copy.reset(new std::byte[found.bytes + 1]);
+      std::memcpy(entry.copy.get(), found.data, found.bytes);
+      entry.where.data = entry.copy.get();
     }
-    unexpected_.push_back(std::move(kept));
+    unexpected_.push_back(std::move(entry));
     ++next_;
-    taken_.store(next_, std::memory_order_release);
-    tell(*from_wakeup_);
+    consumed_.store(next_, std::memory_order_release);
+    wake(*from_wakeup_);
   }
 }
 

@@ -7,7 +7,7 @@
 //   more              use rendezvous: the slot carries the address, and the receiver reads from
 //                     there and reports when it is done
 //
-// Messages carry a tag that names their group and run. The receiver asks for a tag. Messages of
+// Messages carry a tag that names their group and run. The receiver requests a tag. Messages of
 // other runs that come first become unexpected. There is one producer and one consumer, and no
 // read-modify-write.
 #pragma once
@@ -23,13 +23,13 @@
 
 namespace tutti::shm {
 
-/// A message that has arrived and is not yet taken.
+/// A message that has arrived and is not yet consumed.
 struct arrival {
   const std::byte* data = nullptr;
   std::size_t bytes = 0;
   std::atomic<std::uint32_t>* done = nullptr;  // rendezvous: the sender waits until it is 1
   // The message is unexpected, and no longer in the ring.
-  bool aside = false;
+  bool unexpected = false;
   std::size_t unexpected_index = 0;
 };
 
@@ -41,11 +41,11 @@ class channel {
 
   /// `same_worker`: both ends run on one thread. So a waiter is woken by the other end and need not
   /// poll.
-  channel(int from, int to, wakeup_flag& from_wakeup, wakeup_flag& to_bell, waker& rings,
+  channel(int from, int to, wakeup_flag& from_wakeup, wakeup_flag& to_wakeup, waker& w,
           bool same_worker) noexcept
       : from_wakeup_(&from_wakeup),
-        to_wakeup_(&to_bell),
-        rings_(&rings),
+        to_wakeup_(&to_wakeup),
+        waker_(&w),
         from_(from),
         to_(to),
         same_worker_(same_worker) {}
@@ -57,18 +57,18 @@ class channel {
   bool same_worker() const noexcept { return same_worker_; }
 
   // --- Producer.
-  bool has_room() noexcept {
-    if (sent_ - known_taken_ < slot_count) return true;
-    known_taken_ = taken_.load(std::memory_order_acquire);
-    return sent_ - known_taken_ < slot_count;
+  bool has_space() noexcept {
+    if (sent_ - cached_consumed_ < slot_count) return true;
+    cached_consumed_ = consumed_.load(std::memory_order_acquire);
+    return sent_ - cached_consumed_ < slot_count;
   }
-  /// Without room, the producer waits until room_word() reaches room_value().
-  const std::atomic<std::uint32_t>& room_word() const noexcept { return taken_; }
-  std::uint32_t room_value() const noexcept { return sent_ - slot_count + 1; }
+  /// Without space, the producer waits until space_word() reaches space_value().
+  const std::atomic<std::uint32_t>& space_word() const noexcept { return consumed_; }
+  std::uint32_t space_value() const noexcept { return sent_ - slot_count + 1; }
 
   static constexpr bool is_rendezvous(std::size_t bytes) noexcept { return bytes > cell_bytes; }
 
-  /// Requires has_room(). For a rendezvous, `done` must be 0. It becomes 1 when the receiver has
+  /// Requires has_space(). For a rendezvous, `done` must be 0. It becomes 1 when the receiver has
   /// read `data`.
   void post(std::uint64_t tag, const void* data, std::size_t bytes, std::atomic<std::uint32_t>* done) {
     if (!is_rendezvous(bytes)) return post_small(tag, data, bytes);
@@ -96,8 +96,8 @@ class channel {
   }
 
   // --- Consumer.
-  /// Finds the oldest message with this tag. The data stay valid until take().
-  bool look(std::uint64_t tag, arrival& found) {
+  /// Finds the oldest message with this tag. The data stay valid until consume().
+  bool find(std::uint64_t tag, arrival& found) {
     if (unexpected_.empty()) {
       slot& s = ring_[next_ % slot_count];
       if (s.sequence.load(std::memory_order_acquire) != next_ + 1) return false;
@@ -106,37 +106,37 @@ class channel {
         return true;
       }
     }
-    return look_further(tag, found);
+    return find_beyond_next(tag, found);
   }
-  /// The data of the next message, valid until take_small(). Returns null if it has not arrived,
+  /// The data of the next message, valid until consume_small(). Returns null if it has not arrived,
   /// has another tag or size, or is longer than cell_bytes. It also returns null if there are
-  /// unexpected messages; look() then gives the answer.
-  const std::byte* look_small(std::uint64_t tag, std::size_t bytes) noexcept {
+  /// unexpected messages; find() then returns the message.
+  const std::byte* find_small(std::uint64_t tag, std::size_t bytes) noexcept {
     slot& s = ring_[next_ % slot_count];
     if (s.sequence.load(std::memory_order_acquire) != next_ + 1 || s.tag != tag || !unexpected_.empty())
       return nullptr;
     if (s.form == bytes && bytes <= inline_bytes) return s.payload;
     return s.form == (static_cast<std::uint32_t>(bytes) | in_cell) ? cell(next_) : nullptr;
   }
-  /// Whether a message has arrived that is not taken.
+  /// Whether a message has arrived that is not consumed.
   bool has_unread() const noexcept {
     return !unexpected_.empty() || arrival_word().load(std::memory_order_acquire) == arrival_value();
   }
-  void take_small() noexcept {
-    taken_.store(++next_, std::memory_order_release);
-    tell(*from_wakeup_);
+  void consume_small() noexcept {
+    consumed_.store(++next_, std::memory_order_release);
+    wake(*from_wakeup_);
   }
-  void take(const arrival& a) noexcept {
+  void consume(const arrival& a) noexcept {
     std::atomic<std::uint32_t>* const done = a.done;
-    if (a.aside) {
+    if (a.unexpected) {
       unexpected_.erase(unexpected_.begin() + static_cast<std::ptrdiff_t>(a.unexpected_index));
     } else {
-      taken_.store(++next_, std::memory_order_release);
+      consumed_.store(++next_, std::memory_order_release);
     }
     if (done != nullptr) done->store(1, std::memory_order_release);
-    tell(*from_wakeup_);
+    wake(*from_wakeup_);
   }
-  /// After look() found nothing, the consumer waits until arrival_word() reaches arrival_value().
+  /// After find() found nothing, the consumer waits until arrival_word() reaches arrival_value().
   const std::atomic<std::uint32_t>& arrival_word() const noexcept {
     return ring_[next_ % slot_count].sequence;
   }
@@ -162,13 +162,13 @@ class channel {
     remote where;
   };
 
-  void tell(wakeup_flag& wakeup) noexcept {
-    if (wakeup.armed.load(std::memory_order_relaxed) != 0) rings_->ring(wakeup);
+  void wake(wakeup_flag& wakeup) noexcept {
+    if (wakeup.armed.load(std::memory_order_relaxed) != 0) waker_->ring(wakeup);
   }
   void publish(slot& s, std::uint64_t tag) noexcept {
     s.tag = tag;
     s.sequence.store(++sent_, std::memory_order_release);
-    tell(*to_wakeup_);
+    wake(*to_wakeup_);
   }
   std::byte* cell(std::uint32_t sequence) const noexcept {
     return cells_.get() + (sequence % slot_count) * cell_bytes;
@@ -178,7 +178,7 @@ class channel {
     return cell(sequence);
   }
   void read(slot& s, std::uint32_t sequence, arrival& found) noexcept {
-    found.aside = false;
+    found.unexpected = false;
     found.done = nullptr;
     if (s.form <= inline_bytes) {
       found.data = s.payload;
@@ -194,19 +194,19 @@ class channel {
       found.done = r.done;
     }
   }
-  bool look_further(std::uint64_t tag, arrival& found);
+  bool find_beyond_next(std::uint64_t tag, arrival& found);
 
   // Written by the producer.
   alignas(64) std::uint32_t sent_ = 0;
-  std::uint32_t known_taken_ = 0;
+  std::uint32_t cached_consumed_ = 0;
   std::unique_ptr<std::byte[]> cells_;
   // Written by the consumer.
-  alignas(64) std::atomic<std::uint32_t> taken_{0};
+  alignas(64) std::atomic<std::uint32_t> consumed_{0};
   std::uint32_t next_ = 0;
   // Constant after construction.
   alignas(64) wakeup_flag* from_wakeup_;
   wakeup_flag* to_wakeup_;
-  waker* rings_;
+  waker* waker_;
   int from_, to_;
   bool same_worker_;
   slot ring_[slot_count];

@@ -4,16 +4,16 @@
 namespace tutti::shm {
 
 constinit thread_local const rank_identity* current_rank = nullptr;
-constinit thread_local const rank_identity* rank_below_kernel = nullptr;
+constinit thread_local const rank_identity* rank_outside_kernel = nullptr;
 
-constinit const rank_identity in_kernel{};
-constinit const rank_identity no_rank{}, ended{};
+constinit const rank_identity kernel_identity{};
+constinit const rank_identity no_rank{}, ended_run_identity{}, rejecting_identity{};
 
 namespace {
 constinit const rank_identity process{};
 }
 
-const rank_identity* set_current_process() noexcept {
+const rank_identity* adopt_process_rank() noexcept {
   if (current_rank == nullptr) current_rank = &process;
   return current_rank;
 }

@@ -10,21 +10,21 @@
 
 namespace tutti::shm {
 
-direct_collectives::direct_collectives(const std::vector<member>& members, waker& rings) : rings_(rings) {
+direct_collectives::direct_collectives(const std::vector<member>& members, waker& w) : waker_(w) {
   // Worker -> worker group; groups are numbered by first appearance.
   std::map<int, int> worker_group_of;
   for (int r = 0; r < static_cast<int>(members.size()); ++r) {
     const member& m = members[static_cast<std::size_t>(r)];
-    const auto [known, fresh] =
+    const auto [entry, added] =
         worker_group_of.try_emplace(m.worker, static_cast<int>(worker_groups_.size()));
-    if (fresh) {
+    if (added) {
       worker_groups_.push_back(std::make_unique<worker_group>());
       worker_groups_.back()->worker_wakeup = m.worker_wakeup;
       worker_groups_.back()->first = r;
     }
-    worker_group& b = *worker_groups_[static_cast<std::size_t>(known->second)];
+    worker_group& b = *worker_groups_[static_cast<std::size_t>(entry->second)];
     if (b.first + b.members != r) ordered_ = false;
-    slots_.push_back({known->second, b.members++});
+    slots_.push_back({entry->second, b.members++});
   }
   for (auto& b : worker_groups_) {
     b->rows.reset(new std::byte[epoch_count * static_cast<std::size_t>(b->members) * operand_bytes]);
@@ -44,7 +44,7 @@ direct_collectives::direct_collectives(const std::vector<member>& members, waker
   call_ = &c;
   worker_group_ = t.worker_groups_[static_cast<std::size_t>(me.worker_group)].get();
   rank_ = rank;
-  place_ = me.place;
+  index_ = me.index;
   number_ = number;
   epoch_ = number % epoch_count;
   bytes_ = c.count * c.type.size;
@@ -69,10 +69,10 @@ direct_collectives::direct_collectives(const std::vector<member>& members, waker
       // A rank alone in its group writes its operand where the group's combined operand is
       // expected.
       barrier_phase& m = worker_group_->barrier_phases[epoch_][0];
-      std::byte* const place = worker_group_->members > 1 ? worker_group_->operand(epoch_, place_)
-                               : direct_collectives_->worker_groups_.size() == 1 ? m.go.data
-                                                                                 : m.complete.data;
-      compute::copy(place, call_->in_place ? call_->output : call_->input, bytes_);
+      std::byte* const target = worker_group_->members > 1 ? worker_group_->operand(epoch_, index_)
+                                : direct_collectives_->worker_groups_.size() == 1 ? m.release.data
+                                                                                  : m.complete.data;
+      compute::copy(target, call_->in_place ? call_->output : call_->input, bytes_);
       break;
     }
     case style::root_copy:
@@ -98,19 +98,19 @@ direct_collectives::direct_collectives(const std::vector<member>& members, waker
   if (m.arrived == 0)
     m.call_digest = call_digest_;
   else if (m.call_digest != call_digest_) [[unlikely]]
-    differs(*call_, rank_, call_digest_, m.call_digest);
+    throw_call_mismatch(*call_, rank_, call_digest_, m.call_digest);
   last_ = ++m.arrived == static_cast<std::uint32_t>(worker_group_->members);
   if (!last_) return;
   m.arrived = 0;
   const bool alone = direct_collectives_->worker_groups_.size() == 1;
   if (which == 0 && style_ == style::row && worker_group_->members > 1)
-    combine_row(alone ? m.go.data : m.complete.data);
+    combine_row(alone ? m.release.data : m.complete.data);
   if (alone) return;
   m.complete.call_digest = call_digest_;
   m.complete.word.store(number_ + 1, std::memory_order_release);
   for (auto& other : direct_collectives_->worker_groups_)
     if (other->worker_wakeup->armed.load(std::memory_order_relaxed) != 0 && other.get() != worker_group_)
-      direct_collectives_->rings_.ring(*other->worker_wakeup);
+      direct_collectives_->waker_.ring(*other->worker_wakeup);
 }
 
 [[gnu::always_inline]] inline bool direct_collectives::participation::pass_barrier(int which,
@@ -120,11 +120,11 @@ direct_collectives::direct_collectives(const std::vector<member>& members, waker
   const std::uint32_t value = number_ + 1;
   barrier_phase& m = worker_group_->barrier_phases[epoch_][which];
   if (!last_) {
-    while (!reached(m.go.word.load(std::memory_order_acquire), value)) {
+    while (!reached(m.release.word.load(std::memory_order_acquire), value)) {
       if (!blocking) return false;
       if (!listed_) m.asleep.push_back(&w.wakeup());
       listed_ = true;
-      w.wait(m.go.word, value, true, site);
+      w.wait(m.release.word, value, true, site);
     }
     return true;
   }
@@ -140,14 +140,14 @@ direct_collectives::direct_collectives(const std::vector<member>& members, waker
         w.wait(line.word, value, false, site);
       }
       if (line.call_digest != call_digest_) [[unlikely]]
-        differs(*call_, rank_, call_digest_, line.call_digest);
+        throw_call_mismatch(*call_, rank_, call_digest_, line.call_digest);
     }
     if (which == 0 && style_ == style::row) combine_worker_groups();
   }
   if (worker_group_->members > 1) {
-    m.go.word.store(value, std::memory_order_release);
+    m.release.word.store(value, std::memory_order_release);
     for (wakeup_flag* wakeup : m.asleep)
-      if (wakeup->armed.load(std::memory_order_relaxed) != 0) direct_collectives_->rings_.ring(*wakeup);
+      if (wakeup->armed.load(std::memory_order_relaxed) != 0) direct_collectives_->waker_.ring(*wakeup);
     m.asleep.clear();
   }
   return true;
@@ -169,22 +169,22 @@ direct_collectives::direct_collectives(const std::vector<member>& members, waker
   const auto partial = [&](std::size_t i) {
     return direct_collectives_->worker_groups_[i]->barrier_phases[epoch_][0].complete.data;
   };
-  std::byte* result = worker_group_->barrier_phases[epoch_][0].go.data;
+  std::byte* result = worker_group_->barrier_phases[epoch_][0].release.data;
   op.combine(partial(0), partial(1), result, call_->count, op.state);
   for (std::size_t i = 2; i < direct_collectives_->worker_groups_.size(); ++i)
     op.combine(result, partial(i), result, call_->count, op.state);
 }
 
 // Copies the result to this rank's output.
-[[gnu::always_inline]] inline void direct_collectives::participation::leave() noexcept {
+[[gnu::always_inline]] inline void direct_collectives::participation::copy_result() noexcept {
   if (style_ == style::row) {
     if (call_->what == collective::allreduce || rank_ == call_->root)
-      compute::copy(call_->output, worker_group_->barrier_phases[epoch_][0].go.data, bytes_);
+      compute::copy(call_->output, worker_group_->barrier_phases[epoch_][0].release.data, bytes_);
   } else if (style_ == style::root_copy && rank_ != call_->root) {
     const slot root = direct_collectives_->slots_[static_cast<std::size_t>(call_->root)];
-    const worker_group& there =
+    const worker_group& root_group =
         *direct_collectives_->worker_groups_[static_cast<std::size_t>(root.worker_group)];
-    compute::copy(call_->output, there.root_copies.get() + epoch_ * root_copy_bytes, bytes_);
+    compute::copy(call_->output, root_group.root_copies.get() + epoch_ * root_copy_bytes, bytes_);
   }
 }
 
@@ -195,12 +195,12 @@ void direct_collectives::participation::begin(direct_collectives& t, int rank, s
   arrive(0);
 }
 
-bool direct_collectives::participation::go_on(wait_interface& w, bool blocking, const wait_site& site) {
+bool direct_collectives::participation::advance(wait_interface& w, bool blocking, const wait_site& site) {
   if (phase_ == phase::pass_barrier) {
     if (!pass_barrier(0, w, blocking, site)) return false;
     if (style_ != style::slices) {
-      leave();
-      phase_ = phase::over;
+      copy_result();
+      phase_ = phase::complete;
       return true;
     }
     work(*direct_collectives_, epoch_, rank_, w, site);
@@ -209,20 +209,20 @@ bool direct_collectives::participation::go_on(wait_interface& w, bool blocking, 
   }
   if (phase_ == phase::second_barrier) {
     if (!pass_barrier(1, w, blocking, site)) return false;
-    phase_ = phase::over;
+    phase_ = phase::complete;
   }
   return true;
 }
 
 // All parts are inlined, so the participation stays in a few registers.
-void direct_collectives::participation::make(direct_collectives& t, int rank, std::uint32_t number,
-                                             const call& c, wait_interface& w, const wait_site& site) {
+void direct_collectives::participation::run(direct_collectives& t, int rank, std::uint32_t number,
+                                            const call& c, wait_interface& w, const wait_site& site) {
   participation v;
   v.take_slot(t, rank, number, c);
   v.publish_operand();
   v.arrive(0);
   v.pass_barrier(0, w, true, site);
-  if (v.style_ != style::slices) return v.leave();
+  if (v.style_ != style::slices) return v.copy_result();
   work(t, v.epoch_, rank, w, site);
   v.arrive(1);
   v.pass_barrier(1, w, true, site);
@@ -232,22 +232,23 @@ void direct_collectives::participation::make(direct_collectives& t, int rank, st
 [[gnu::noinline]] void direct_collectives::participation::work(const direct_collectives& t,
                                                                std::uint32_t epoch, int rank,
                                                                wait_interface& w, const wait_site& site) {
-  const reading others(w, site);
+  const reading guard(w, site);
   work_slice({&t.published_calls_[epoch * static_cast<std::size_t>(t.size())], t.size(), rank});
 }
 
-void direct_collectives::participation::differs(const call& c, int rank, std::uint64_t mine,
-                                                std::uint64_t other) {
+void direct_collectives::participation::throw_call_mismatch(const call& c, int rank, std::uint64_t mine,
+                                                            std::uint64_t other) {
   const auto text = [](std::uint64_t is) {
     const auto which = static_cast<collective>(is & 0xff);
     if (which == collective::barrier) return std::string(name_of(which));
     return std::string(name_of(which)) + " of " + std::to_string(is >> 8) + " bytes";
   };
-  const std::string own = c.on_behalf != 0     ? called(c) + std::string(", which exchanges its counts first")
-                          : c.label != nullptr ? std::string(c.label)
-                                               : text(mine);
+  const std::string this_call = c.on_behalf != 0
+                                    ? called(c) + std::string(", which exchanges its counts first")
+                                : c.label != nullptr ? std::string(c.label)
+                                                     : text(mine);
   throw mismatch_error(called(c), rank, "count",
-                       "this rank calls " + own + ", but another rank calls " + text(other),
+                       "this rank calls " + this_call + ", but another rank calls " + text(other),
                        "make the same call with the same count and element type on all ranks (TUTTI_CHECK=1 "
                        "names who differs)");
 }

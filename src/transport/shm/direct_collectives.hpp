@@ -47,7 +47,7 @@ class direct_collectives {
     int worker;
     wakeup_flag* worker_wakeup;
   };
-  direct_collectives(const std::vector<member>& members, waker& rings);
+  direct_collectives(const std::vector<member>& members, waker& w);
 
   int size() const noexcept { return static_cast<int>(slots_.size()); }
 
@@ -55,19 +55,19 @@ class direct_collectives {
   class participation {
    public:
     /// `number` counts the calls on this object: 0, 1, 2 ..., the same on all members. `c` must
-    /// stay valid until over(). Throws mismatch_error if another rank of the worker group makes
-    /// another call.
+    /// stay valid until is_complete(). Throws mismatch_error if another rank of the worker group
+    /// makes another call.
     void begin(direct_collectives& t, int rank, std::uint32_t number, const call& c);
     /// Continues as far as possible. If `blocking`, waits and returns true. Otherwise returns false
     /// if it would have to wait. Throws mismatch_error if the ranks make different calls.
-    bool go_on(wait_interface& w, bool blocking, const wait_site& site);
-    bool over() const noexcept { return phase_ == phase::over; }
-    /// Combines begin() and go_on(w, true, site).
-    static void make(direct_collectives& t, int rank, std::uint32_t number, const call& c, wait_interface& w,
-                     const wait_site& site);
+    bool advance(wait_interface& w, bool blocking, const wait_site& site);
+    bool is_complete() const noexcept { return phase_ == phase::complete; }
+    /// Combines begin() and advance(w, true, site).
+    static void run(direct_collectives& t, int rank, std::uint32_t number, const call& c, wait_interface& w,
+                    const wait_site& site);
 
    private:
-    enum class phase : std::uint8_t { pass_barrier, second_barrier, over };
+    enum class phase : std::uint8_t { pass_barrier, second_barrier, complete };
     enum class style : std::uint8_t { nothing, row, root_copy, slices };
     void take_slot(direct_collectives& t, int rank, std::uint32_t number, const call& c) noexcept;
     void publish_operand();
@@ -77,20 +77,21 @@ class direct_collectives {
     static void work(const direct_collectives& t, std::uint32_t epoch, int rank, wait_interface& w,
                      const wait_site& site);
     friend class line_exchange;
-    [[noreturn]] static void differs(const call& c, int rank, std::uint64_t mine, std::uint64_t other);
+    [[noreturn]] static void throw_call_mismatch(const call& c, int rank, std::uint64_t mine,
+                                                 std::uint64_t other);
     void combine_row(std::byte* result) const;
     void combine_worker_groups() const;
-    void leave() noexcept;
+    void copy_result() noexcept;
 
     direct_collectives* direct_collectives_ = nullptr;
     const call* call_ = nullptr;
     worker_group* worker_group_ = nullptr;  // the group of this rank
-    int rank_ = 0, place_ = 0;
+    int rank_ = 0, index_ = 0;
     std::uint32_t number_ = 0, epoch_ = 0;
     std::size_t bytes_ = 0;
     std::uint64_t call_digest_ = 0;
     int next_worker_group_ = 0;
-    phase phase_ = phase::over;
+    phase phase_ = phase::complete;
     style style_ = style::nothing;
     bool last_ = false, listed_ = false;
   };
@@ -98,7 +99,7 @@ class direct_collectives {
  private:
   struct slot {
     int worker_group;
-    int place;  // index within the worker group, by rank
+    int index;  // index within the worker group, by rank
   };
   // A word and its payload in one line, so that one cache transfer moves both.
   struct alignas(64) flag_line {
@@ -107,7 +108,7 @@ class direct_collectives {
     std::uint64_t call_digest = 0;
     std::byte data[operand_bytes];
   };
-  struct barrier_phase {                    // one of the two barriers of an epoch
+  struct barrier_phase {  // one of the two barriers of an epoch
     // Plain, as the next two members: only the worker of this group accesses them.
     alignas(64) std::uint32_t arrived = 0;
     std::uint64_t call_digest = 0;
@@ -116,7 +117,7 @@ class direct_collectives {
     // result.
     flag_line complete;
     // All groups have arrived; this group reads it. Data: the result.
-    flag_line go;
+    flag_line release;
   };
   struct worker_group {
     int members = 0, first = 0;
@@ -125,9 +126,9 @@ class direct_collectives {
     std::unique_ptr<std::byte[]> rows;  // epoch_count * members * operand_bytes
     std::unique_ptr<std::byte[]> root_copies;
 
-    std::byte* operand(std::uint32_t epoch, int place) const noexcept {
+    std::byte* operand(std::uint32_t epoch, int index) const noexcept {
       return rows.get() +
-             (epoch * static_cast<std::size_t>(members) + static_cast<std::size_t>(place)) * operand_bytes;
+             (epoch * static_cast<std::size_t>(members) + static_cast<std::size_t>(index)) * operand_bytes;
     }
   };
   struct alignas(64) published_call {
@@ -137,7 +138,7 @@ class direct_collectives {
   std::vector<slot> slots_;
   std::vector<std::unique_ptr<worker_group>> worker_groups_;
   std::unique_ptr<published_call[]> published_calls_;  // epoch_count * size
-  waker& rings_;
+  waker& waker_;
   bool ordered_ = true;  // worker groups are intervals of ranks, in ascending order
 
  public:

@@ -30,7 +30,7 @@ class line_exchange {
   /// when all members have arrived. Throws as a participation does. Waiting members poll the line,
   /// and each poll between two stores takes the line from the writer. So `write` should only write.
   template <class Write>
-  void meet(const wait_site& site, Write&& write) {
+  void exchange(const wait_site& site, Write&& write) {
     const std::uint32_t number = (*next_)++, value = number + 1;
     direct_collectives::flag_line& mine = line(rank_, number);
     write(mine.data);
@@ -42,7 +42,7 @@ class line_exchange {
     for (int r = 0; r < size; ++r)
       if (r != rank_) wait_for(r, number, site);
   }
-  /// The operand of a member, valid after meet() until this rank's next call.
+  /// The operand of a member, valid after exchange() until this rank's next call.
   const std::byte* of(int rank) const noexcept { return line(rank, *next_ - 1).data; }
 
  private:
@@ -59,16 +59,17 @@ class line_exchange {
   void wake(int rank) {
     wakeup_flag& wakeup = *worker_group(rank).worker_wakeup;
     if (wakeup.armed.load(std::memory_order_relaxed) != 0) [[unlikely]]
-      direct_collectives_->rings_.ring(wakeup);
+      direct_collectives_->waker_.ring(wakeup);
   }
   void wait_for(int rank, std::uint32_t number, const wait_site& site) {
     const direct_collectives::flag_line& other = line(rank, number);
     while (!reached(other.word.load(std::memory_order_acquire), number + 1))
       wait_interface_->wait(other.word, number + 1, false, site);
     if (other.call_digest != call_digest) [[unlikely]] {
-      call own;
-      own.what = collective::allreduce;
-      direct_collectives::participation::differs(own, rank_, call_digest, other.call_digest);
+      call this_call;
+      this_call.what = collective::allreduce;
+      direct_collectives::participation::throw_call_mismatch(this_call, rank_, call_digest,
+                                                             other.call_digest);
     }
   }
 

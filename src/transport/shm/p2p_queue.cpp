@@ -10,7 +10,7 @@ namespace tutti::shm {
 static_assert(std::is_trivially_destructible_v<queued_message>);
 
 message_pool::~message_pool() {
-  for (std::byte* some : made_) ::operator delete(some);
+  for (std::byte* some : allocated_) ::operator delete(some);
 }
 
 // Makes a message that is freed after its use.
@@ -25,18 +25,18 @@ queued_message* message_pool::make(std::size_t k) {
   constexpr std::array<std::size_t, classes.size()> at_once = {8, 4, 2};
   const std::size_t each = sizeof(queued_message) + classes[k];
   static_assert(classes[0] % alignof(queued_message) == 0 && classes[1] % alignof(queued_message) == 0);
-  made_.push_back(nullptr);
-  made_.back() = static_cast<std::byte*>(::operator new(at_once[k] * each));
+  allocated_.push_back(nullptr);
+  allocated_.back() = static_cast<std::byte*>(::operator new(at_once[k] * each));
   for (std::size_t i = 0; i < at_once[k]; ++i) {
-    auto* const one = new (made_.back() + i * each) queued_message;
+    auto* const one = new (allocated_.back() + i * each) queued_message;
     one->size_class = static_cast<std::uint32_t>(k);
-    one->home = this;
+    one->pool = this;
     one->next = std::exchange(unused_[k], one);
   }
   return unused_[k];
 }
 
-queued_message* message_pool::take(std::size_t bytes) {
+queued_message* message_pool::acquire(std::size_t bytes) {
   const std::size_t k = bytes <= classes[0]   ? 0
                         : bytes <= classes[1] ? 1
                         : bytes <= classes[2] ? 2
@@ -54,22 +54,22 @@ queued_message* message_pool::take(std::size_t bytes) {
   return one;
 }
 
-void message_pool::give_back(queued_message* used) noexcept {
+void message_pool::release(queued_message* used) noexcept {
   const std::uint32_t k = used->size_class;
   if (k == single_use) [[unlikely]]
     return ::operator delete(used);
-  std::atomic<queued_message*>& pile = used->home->returned_[k];
-  queued_message* top = pile.load(std::memory_order_relaxed);
+  std::atomic<queued_message*>& returned = used->pool->returned_[k];
+  queued_message* top = returned.load(std::memory_order_relaxed);
   do {
     used->next = top;
-  } while (!pile.compare_exchange_weak(top, used, std::memory_order_release, std::memory_order_relaxed));
+  } while (!returned.compare_exchange_weak(top, used, std::memory_order_release, std::memory_order_relaxed));
 }
 
 p2p_queue::~p2p_queue() {
-  while (queued_message* one = next()) message_pool::give_back(one);
+  while (queued_message* one = next()) message_pool::release(one);
 }
 
-bool p2p_queue::turn_round() noexcept {
+bool p2p_queue::collect_posted() noexcept {
   if (newest_.load(std::memory_order_relaxed) == nullptr) return false;
   queued_message* one = newest_.exchange(nullptr, std::memory_order_acquire);
   while (one != nullptr) {

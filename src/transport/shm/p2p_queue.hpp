@@ -26,13 +26,13 @@ struct queued_message final : unexpected_message {
   const std::byte* contents = nullptr;
   // Becomes 1 when the message is received; null: no sender waits.
   std::atomic<std::uint32_t>* done = nullptr;
-  message_pool* home = nullptr;
+  message_pool* pool = nullptr;
   std::uint32_t size_class = 0;
 
-  std::byte* own_place() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+  std::byte* inline_contents() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };
 
-/// The messages that one rank sends. Only the owner calls take(); any thread may call give_back().
+/// The messages that one rank sends. Only the owner calls acquire(); any thread may call release().
 class message_pool {
  public:
   /// The largest contents of messages that are reused.
@@ -43,10 +43,10 @@ class message_pool {
   message_pool(const message_pool&) = delete;
   message_pool& operator=(const message_pool&) = delete;
 
-  /// A message with room for `bytes` bytes behind it. Allocates if no message of its size class is
+  /// A message with space for `bytes` bytes behind it. Allocates if no message of its size class is
   /// free.
-  queued_message* take(std::size_t bytes);
-  static void give_back(queued_message* used) noexcept;
+  queued_message* acquire(std::size_t bytes);
+  static void release(queued_message* used) noexcept;
 
  private:
   static constexpr std::array<std::size_t, 3> classes = {64, 512, max_bytes};
@@ -58,7 +58,7 @@ class message_pool {
   // Used by the owner only.
   std::array<queued_message*, classes.size()> unused_{};
   // Used by the owner only.
-  std::vector<std::byte*> made_;
+  std::vector<std::byte*> allocated_;
   // Used by any thread.
   alignas(64) std::array<std::atomic<queued_message*>, classes.size()> returned_{};
 };
@@ -84,25 +84,24 @@ class p2p_queue {
   // --- For the receiver only.
   /// The oldest message; null if there is none.
   queued_message* next() noexcept {
-    if (oldest_ == nullptr && !turn_round()) return nullptr;
+    if (oldest_ == nullptr && !collect_posted()) return nullptr;
     queued_message* const one = oldest_;
     oldest_ = one->next;
-    ++taken_;
+    ++consumed_;
     return one;
   }
   /// If there is none, the receiver waits until arrival_word() reaches arrival_value().
   const std::atomic<std::uint32_t>& arrival_word() const noexcept { return posted_; }
-  std::uint32_t arrival_value() const noexcept { return taken_ + 1; }
+  std::uint32_t arrival_value() const noexcept { return consumed_ + 1; }
 
  private:
-  bool turn_round() noexcept;
+  bool collect_posted() noexcept;
 
   alignas(64) std::atomic<queued_message*> newest_{nullptr};
-  // Raised after the message is in the list. So it may briefly lag behind what the receiver has
-  // taken.
+  // Incremented after the message is in the list. So it may briefly lag behind consumed_.
   std::atomic<std::uint32_t> posted_{0};
   alignas(64) queued_message* oldest_ = nullptr;
-  std::uint32_t taken_ = 0;
+  std::uint32_t consumed_ = 0;
 };
 
 }  // namespace tutti::shm

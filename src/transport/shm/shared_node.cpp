@@ -5,7 +5,7 @@
 
 namespace tutti::shm {
 
-node::node(std::vector<int> worker_of, waker& rings) : worker_of_(std::move(worker_of)), rings_(rings) {
+node::node(std::vector<int> worker_of, waker& w) : worker_of_(std::move(worker_of)), waker_(w) {
   const auto ranks = worker_of_.size();
   workers_ = *std::max_element(worker_of_.begin(), worker_of_.end()) + 1;
   rank_wakeups_.reset(new wakeup_flag[ranks]);
@@ -20,8 +20,8 @@ channel& node::between(int from, int to) {
   auto& made = box.from[from];
   if (!made) {
     const int a = worker_of(from), b = worker_of(to);
-    made = a == b ? std::make_unique<channel>(from, to, rank_wakeup(from), rank_wakeup(to), rings_, true)
-                  : std::make_unique<channel>(from, to, worker_wakeup(a), worker_wakeup(b), rings_, false);
+    made = a == b ? std::make_unique<channel>(from, to, rank_wakeup(from), rank_wakeup(to), waker_, true)
+                  : std::make_unique<channel>(from, to, worker_wakeup(a), worker_wakeup(b), waker_, false);
   }
   return *made;
 }
@@ -59,16 +59,16 @@ void node::leave_group(const group_name& name, int size) noexcept {
 
 std::shared_ptr<direct_collectives> node::direct_collectives_of(std::uint64_t context, const group& members) {
   const std::lock_guard guard(direct_collectives_lock_);
-  auto& known = direct_collectives_[{context, members.address(0)}];
-  auto found = known.lock();
+  auto& entry = direct_collectives_[{context, members.address(0)}];
+  auto found = entry.lock();
   if (!found) {
-    std::vector<direct_collectives::member> seats(static_cast<std::size_t>(members.size()));
+    std::vector<direct_collectives::member> group_members(static_cast<std::size_t>(members.size()));
     for (int r = 0; r < members.size(); ++r) {
       const int worker = worker_of(members.address(r));
-      seats[static_cast<std::size_t>(r)] = {worker, &worker_wakeup(worker)};
+      group_members[static_cast<std::size_t>(r)] = {worker, &worker_wakeup(worker)};
     }
-    found = std::make_shared<direct_collectives>(seats, rings_);
-    known = found;
+    found = std::make_shared<direct_collectives>(group_members, waker_);
+    entry = found;
   }
   return found;
 }
@@ -77,8 +77,8 @@ void node::leave_direct_collectives(std::uint64_t context, const group& members,
                                     std::shared_ptr<direct_collectives> mine) noexcept {
   const std::lock_guard guard(direct_collectives_lock_);
   mine.reset();
-  const auto known = direct_collectives_.find({context, members.address(0)});
-  if (known != direct_collectives_.end() && known->second.expired()) direct_collectives_.erase(known);
+  const auto entry = direct_collectives_.find({context, members.address(0)});
+  if (entry != direct_collectives_.end() && entry->second.expired()) direct_collectives_.erase(entry);
 }
 
 }  // namespace tutti::shm

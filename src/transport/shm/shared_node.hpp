@@ -23,7 +23,7 @@ class node {
  public:
   /// worker_of[r] is the thread that runs rank r. Each rank has a wakeup flag for writers on the
   /// same worker. Each worker has one for writers on other workers.
-  node(std::vector<int> worker_of, waker& rings);
+  node(std::vector<int> worker_of, waker& w);
 
   /// Ids from here on belong to groups of enter_group(). Contexts have 40 bits.
   static constexpr std::uint64_t first_group = std::uint64_t{1} << 39;
@@ -60,7 +60,7 @@ class node {
   /// The pool of messages that a rank sends.
   message_pool& message_pool_of(int rank) noexcept { return pools_[static_cast<std::size_t>(rank)]; }
   void ring(wakeup_flag& wakeup) noexcept {
-    if (wakeup.armed.load(std::memory_order_relaxed) != 0) rings_.ring(wakeup);
+    if (wakeup.armed.load(std::memory_order_relaxed) != 0) waker_.ring(wakeup);
   }
 
  private:
@@ -72,7 +72,7 @@ class node {
 
   std::vector<int> worker_of_;
   int workers_;
-  waker& rings_;
+  waker& waker_;
   std::unique_ptr<wakeup_flag[]> rank_wakeups_, worker_wakeups_;
   // Declared before the queues, which return messages to them.
   std::unique_ptr<message_pool[]> pools_;

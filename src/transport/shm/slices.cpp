@@ -48,9 +48,9 @@ void for_each_piece(const published_calls& all, std::size_t count, std::size_t e
   const std::size_t quotient = count / p, rest = count % p;
   std::size_t at = r * quotient + std::min(r, rest);
   const std::size_t end = at + quotient + (r < rest ? 1 : 0);
-  const std::size_t most = std::max<std::size_t>(1, piece_bytes / element);
+  const std::size_t max_elements = std::max<std::size_t>(1, piece_bytes / element);
   while (at < end) {
-    const std::size_t n = std::min(most, end - at);
+    const std::size_t n = std::min(max_elements, end - at);
     body(at * element, n, n * element);
     at += n;
   }
@@ -142,10 +142,10 @@ void reduce_scatter_block(const published_calls& all) {
   const call& mine = all.mine();
   const operation& op = mine.op;
   const std::size_t block = mine.count * mine.type.size,
-                    most = std::max<std::size_t>(1, piece_bytes / mine.type.size);
+                    max_elements = std::max<std::size_t>(1, piece_bytes / mine.type.size);
   piece_buffer scratch(mine.type.size);
-  for (std::size_t done = 0; done < mine.count; done += most) {
-    const std::size_t n = std::min(most, mine.count - done);
+  for (std::size_t done = 0; done < mine.count; done += max_elements) {
+    const std::size_t n = std::min(max_elements, mine.count - done);
     const std::size_t at = static_cast<std::size_t>(all.rank()) * block + done * mine.type.size;
     const std::byte* left = static_cast<const std::byte*>(all[0].input) + at;
     for (int i = 1; i < all.size(); ++i) {
@@ -201,11 +201,11 @@ void scatter(const published_calls& all) {
 void allgather(const published_calls& all) {
   const call& mine = all.mine();
   const int p = all.size(), r = all.rank();
-  const span own = block_of(mine, mine.out_counts, mine.out_displs, r);
+  const span own_block = block_of(mine, mine.out_counts, mine.out_displs, r);
   const std::byte* source =
-      mine.in_place ? output_of(mine) + own.at : static_cast<const std::byte*>(mine.input);
-  for (std::size_t done = 0; done < own.bytes; done += piece_bytes) {
-    const std::size_t bytes = std::min(piece_bytes, own.bytes - done);
+      mine.in_place ? output_of(mine) + own_block.at : static_cast<const std::byte*>(mine.input);
+  for (std::size_t done = 0; done < own_block.bytes; done += piece_bytes) {
+    const std::size_t bytes = std::min(piece_bytes, own_block.bytes - done);
     for (int d = 0; d < p; ++d) {
       const call& other = all[r + d < p ? r + d : r + d - p];
       // Displacements are local to each rank; counts are agreed.
@@ -233,26 +233,26 @@ void alltoall(const published_calls& all) {
 // Each pair of ranks exchanges two blocks. Each rank does the work for half of its pairs.
 void alltoall_in_place(const published_calls& all) {
   const int p = all.size(), r = all.rank();
-  std::byte kept[2048];
+  std::byte buffer[2048];
   for (int s = 0; s < p; ++s) {
     if (s == r || ((r + s) % 2 == 0) != (r < s)) continue;
     const call &a = all[r], &b = all[s];
     const span mine = block_of(a, a.out_counts, a.out_displs, s),
                other = block_of(b, b.out_counts, b.out_displs, r);
     agree(a, r, other.bytes, mine.bytes);
-    for (std::size_t done = 0; done < mine.bytes; done += sizeof kept) {
-      const std::size_t bytes = std::min(sizeof kept, mine.bytes - done);
+    for (std::size_t done = 0; done < mine.bytes; done += sizeof buffer) {
+      const std::size_t bytes = std::min(sizeof buffer, mine.bytes - done);
       std::byte *x = output_of(a) + mine.at + done, *y = output_of(b) + other.at + done;
-      compute::copy(kept, x, bytes);
+      compute::copy(buffer, x, bytes);
       compute::copy(x, y, bytes);
-      compute::copy(y, kept, bytes);
+      compute::copy(y, buffer, bytes);
     }
   }
 }
 
 }  // namespace
 
-bool slices_know(collective what) noexcept {
+bool slices_implement(collective what) noexcept {
   switch (what) {
     case collective::alltoallw:
     case collective::reduce_scatter:

@@ -14,6 +14,6 @@ namespace tutti::shm {
 void work_slice(const direct_collectives::published_calls& all);
 
 /// Whether work_slice() implements the collective.
-bool slices_know(collective what) noexcept;
+bool slices_implement(collective what) noexcept;
 
 }  // namespace tutti::shm

@@ -15,8 +15,8 @@ struct unexpected_message {
   std::size_t bytes = 0;
   // For the matching engine: the order of arrival, and the neighbours in its list.
   std::uint64_t number = 0;
-  unexpected_message* before = nullptr;
-  unexpected_message* behind = nullptr;
+  unexpected_message* list_prev = nullptr;
+  unexpected_message* list_next = nullptr;
 };
 
 }  // namespace tutti::shm

@@ -7,7 +7,7 @@ namespace tutti::shm {
 
 std::string describe(const wait_site& site, const std::source_location& at) {
   std::string text = "in " + std::string(site.operation);
-  if (const std::string place = place_text(at); !place.empty()) text += " at " + place;
+  if (const std::string location = location_text(at); !location.empty()) text += " at " + location;
   if (site.algorithm[0] != '\0') text += " (" + std::string(site.algorithm) + ")";
   if (site.run != wait_site::unnumbered) text += ", call " + std::to_string(site.run);
   if (site.round >= 0) text += ", round " + std::to_string(site.round);

@@ -23,7 +23,7 @@ struct wait_site {
   int round = -1;
   /// Sequence number of the call on this communicator; unnumbered: point-to-point.
   std::uint64_t run = 0;
-  int tag = -1;           ///< of a message of the program; else -1
+  int tag = -1;  ///< of a message of the program; else -1
 
   static constexpr std::uint64_t unnumbered = ~std::uint64_t{0};
 };
@@ -42,7 +42,7 @@ class wait_interface {
 
   /// Called around every direct read of another rank's memory. After the job has failed,
   /// begin_reading() throws. A rank does not leave before all reads of its memory have ended; see
-  /// leave_normally().
+  /// wait_for_readers().
   virtual void begin_reading(const wait_site& site) = 0;
   virtual void end_reading() noexcept = 0;
 
@@ -56,13 +56,15 @@ class wait_interface {
 /// The scope of one direct access to another rank's memory.
 class reading {
  public:
-  reading(wait_interface& who, const wait_site& site) : who_(who) { who_.begin_reading(site); }
-  ~reading() { who_.end_reading(); }
+  reading(wait_interface& w, const wait_site& site) : wait_interface_(w) {
+    wait_interface_.begin_reading(site);
+  }
+  ~reading() { wait_interface_.end_reading(); }
   reading(const reading&) = delete;
   reading& operator=(const reading&) = delete;
 
  private:
-  wait_interface& who_;
+  wait_interface& wait_interface_;
 };
 
 inline bool reached(std::uint32_t word, std::uint32_t value) noexcept {

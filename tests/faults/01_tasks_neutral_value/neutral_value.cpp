@@ -28,16 +28,16 @@ void combined(tutti::communicator& world, T first, Op op, const std::function<T(
   const int p = world.size();
   for (int owner = 0; owner<p; owner += p> 3 ? 3 : 1) {
     tasks::runtime rt(world);
-    T x = first, right = first;
+    T x = first, expected = first;
     const auto h = world.rank() == owner ? rt.data(x, owner) : rt.data<T>(owner);
     for (int i = 0; i < 2 * p; ++i) {
       const T one = of(i);
       rt.insert([one, op](T& mine) { mine = op(mine, one); }, tasks::name("contribution"),
                 tasks::reduce(h, op, neutral...), tasks::on(i % p));
-      right = op(right, one);
+      expected = op(expected, one);
     }
     rt.wait_all();
-    if (world.rank() == owner) check.that(x == right, "what the tasks have combined");
+    if (world.rank() == owner) check.that(x == expected, "what the tasks have combined");
   }
 }
 
@@ -66,7 +66,7 @@ void extremes_of_one_sign(tutti::communicator& world) {
 
 // For every functor that is known by name, the initial value is its neutral element.
 template <class T, class Op>
-void leaves_alone(tutti::communicator& world, Op op, T sample) {
+void keeps_value(tutti::communicator& world, Op op, T sample) {
   tasks::runtime rt(world);
   T x = sample;
   const auto h = world.is_root() ? rt.data(x, 0) : rt.data<T>(0);
@@ -75,20 +75,20 @@ void leaves_alone(tutti::communicator& world, Op op, T sample) {
   if (world.is_root()) check.that(x == sample, "contributions that nothing was written to change nothing");
 }
 void functors(tutti::communicator& world) {
-  leaves_alone(world, std::plus<>{}, 7);
-  leaves_alone(world, std::multiplies<>{}, 7.5);
-  leaves_alone(world, tutti::ops::min<>{}, -3);
-  leaves_alone(world, tutti::ops::max<>{}, 3u);
-  leaves_alone(world, std::bit_and<>{}, 0x55u);
-  leaves_alone(world, std::bit_or<>{}, 0x55);
-  leaves_alone(world, std::bit_xor<>{}, 0x55);
-  leaves_alone(world, std::logical_and<>{}, true);
-  leaves_alone(world, std::logical_and<>{}, false);
-  leaves_alone(world, std::logical_or<>{}, 1);
-  leaves_alone(world, tutti::ops::logical_xor<>{}, true);
-  leaves_alone(world, std::bit_and<>{}, std::byte{0x5a});
-  leaves_alone(world, std::bit_xor<std::byte>{}, std::byte{0x5a});
-  leaves_alone(world, std::plus<>{}, std::complex<float>(1, 2));
+  keeps_value(world, std::plus<>{}, 7);
+  keeps_value(world, std::multiplies<>{}, 7.5);
+  keeps_value(world, tutti::ops::min<>{}, -3);
+  keeps_value(world, tutti::ops::max<>{}, 3u);
+  keeps_value(world, std::bit_and<>{}, 0x55u);
+  keeps_value(world, std::bit_or<>{}, 0x55);
+  keeps_value(world, std::bit_xor<>{}, 0x55);
+  keeps_value(world, std::logical_and<>{}, true);
+  keeps_value(world, std::logical_and<>{}, false);
+  keeps_value(world, std::logical_or<>{}, 1);
+  keeps_value(world, tutti::ops::logical_xor<>{}, true);
+  keeps_value(world, std::bit_and<>{}, std::byte{0x5a});
+  keeps_value(world, std::bit_xor<std::byte>{}, std::byte{0x5a});
+  keeps_value(world, std::plus<>{}, std::complex<float>(1, 2));
 }
 
 struct alignas(64) rotation {
@@ -115,19 +115,19 @@ void own_types_and_spans(tutti::communicator& world) {
   const auto h = world.is_root() ? rt.data(v, 0) : rt.data<std::span<long>>(0, v.size());
   const auto s = world.is_root() ? rt.data(sum, 0) : rt.data<int>(0);
   const auto times = [](long a, long b) { return a * b % 1000003; };
-  const std::string kept(100, 'k');  // the kernel has state to destroy
+  const std::string state(100, 'k');  // the kernel has state to destroy
   for (int r = 0; r < p; ++r)
     rt.insert(
-        [kept](std::span<long> mine, int& one) {
-          for (long& x : mine) x = x * static_cast<long>(kept.size()) % 1000003;
+        [state](std::span<long> mine, int& one) {
+          for (long& x : mine) x = x * static_cast<long>(state.size()) % 1000003;
           ++one;
         },
         tasks::on(r), tasks::reduce(h, times, tasks::neutral(1L)), tasks::reduce(s, std::plus<>{}));
   rt.wait_all();
-  long right = 2;
-  for (int r = 0; r < p; ++r) right = right * 100 % 1000003;
+  long expected = 2;
+  for (int r = 0; r < p; ++r) expected = expected * 100 % 1000003;
   if (world.is_root()) {
-    check.equal(v, std::vector<long>(300, right));
+    check.equal(v, std::vector<long>(300, expected));
     check.equal(sum, p);
   }
 }

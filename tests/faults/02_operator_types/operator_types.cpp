@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests which operators are accepted for which elements, and that accepted operators give the right
-// results.
+// Tests which operators are accepted for which elements, and that accepted operators give the
+// expected results.
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -54,9 +54,9 @@ static_assert(!narrows<float>(std::logical_or<>{}) && !narrows<double>([](double
 void sums(communicator& world) {
   const int p = world.size();
   const std::vector<double> v = {0.5 + world.rank(), 1};
-  const double right = p * 0.5 + p * (p - 1) / 2.0;
+  const double expected = p * 0.5 + p * (p - 1) / 2.0;
   const auto same = [&](const std::vector<double>& got) {
-    check.equal(got, std::vector<double>{right, 1.0 * p});
+    check.equal(got, std::vector<double>{expected, 1.0 * p});
   };
   same(world.allreduce(send_buf(v), op(std::plus<>{})));
   same(world.allreduce(send_buf(v), op(std::plus<double>{})));
@@ -73,7 +73,7 @@ void sums(communicator& world) {
   double sum = v[0];
   ctx.allreduce(sum, [](const auto& a, const auto& b) { return a + b; });
   ctx.sync();
-  check.equal(sum, right);
+  check.equal(sum, expected);
 }
 
 // Results of another type than the element's, without loss of information.

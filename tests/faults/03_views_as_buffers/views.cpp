@@ -34,7 +34,7 @@ namespace {
 template <class... T>
 inline constexpr bool all_hold_addresses = (detail::holds_address<T>() && ...);
 template <class... T>
-inline constexpr bool all_travel = (detail::travels<T> && ...);
+inline constexpr bool all_travel = (detail::is_sendable<T> && ...);
 struct plain {
   int a;
   double b;
@@ -122,12 +122,12 @@ void received(communicator& world) {
   check.throws<usage_error>([&] { world.allgather(send_buf(v), recv_buf(made | views::take(2 * p - 1))); },
                             {"recv_buf", "elements"});
   // In place on a part of a container; the rest must not change.
-  ints whole = {-1, me, me, -1};
-  world.allreduce(send_recv_buf(whole | views::drop(1) | views::take(2)), op(std::plus<>{}));
-  check.equal(whole, ints{-1, p * (p - 1) / 2, p * (p - 1) / 2, -1});
-  whole = {-1, me == 0 ? 5 : 0, -1};
-  world.bcast(send_recv_buf(whole | views::drop(1) | views::take(1)), send_recv_count(1));
-  check.equal(whole, ints{-1, 5, -1});
+  ints array = {-1, me, me, -1};
+  world.allreduce(send_recv_buf(array | views::drop(1) | views::take(2)), op(std::plus<>{}));
+  check.equal(array, ints{-1, p * (p - 1) / 2, p * (p - 1) / 2, -1});
+  array = {-1, me == 0 ? 5 : 0, -1};
+  world.bcast(send_recv_buf(array | views::drop(1) | views::take(1)), send_recv_count(1));
+  check.equal(array, ints{-1, 5, -1});
 }
 
 void exchanged(communicator& world) {
@@ -135,9 +135,9 @@ void exchanged(communicator& world) {
   const int next = (me + 1) % p, before = (me + p - 1) % p;
   const ints v = first(4, 100 * me);
   ints got(6, -1);
-  auto under_way = world.isend(send_buf(v | views::drop(2)), destination(next));
+  auto pending = world.isend(send_buf(v | views::drop(2)), destination(next));
   world.recv(recv_buf(got | views::drop(1) | views::take(2)), source(before));
-  under_way.wait();
+  pending.wait();
   check.equal(got, ints{-1, 100 * before + 2, 100 * before + 3, -1, -1, -1});
   ints all;
   world.sendrecv(send_buf(std::ref(v)), recv_buf<resize_to_fit>(std::ref(all)), destination(next),

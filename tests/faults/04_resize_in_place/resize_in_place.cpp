@@ -16,48 +16,49 @@ namespace {
 
 int sum_of_ranks(int p) { return p * (p - 1) / 2; }
 
-// `call(v, n)` works on n elements of v; afterwards the first element must be `right`.
+// `call(v, n)` works on n elements of v; afterwards the first element must be `expected`.
 template <class Call>
-void fits(int value, int right, const Call& call) {
+void test_sizes(int value, int expected, const Call& call) {
   for (int round = 0; round < 3; ++round)  // also as a repeated call
     for (const std::size_t n : {1u, 1u, 2u, 5u, 0u}) {
       ints v(5, value);
       call(v, static_cast<int>(n));
       check.equal(v.size(), n);
-      if (n != 0) check.equal(v.back(), right);
+      if (n != 0) check.equal(v.back(), expected);
     }
 }
 
 void combined(communicator& world) {
   const int p = world.size(), me = world.rank(), sum = sum_of_ranks(p);
   const auto plus = op(std::plus<>{});
-  fits(me, sum,
-       [&](ints& v, int n) { world.allreduce(send_recv_buf<resize_to_fit>(v), send_recv_count(n), plus); });
-  fits(me, sum, [&](ints& v, int n) {
+  test_sizes(me, sum, [&](ints& v, int n) {
+    world.allreduce(send_recv_buf<resize_to_fit>(v), send_recv_count(n), plus);
+  });
+  test_sizes(me, sum, [&](ints& v, int n) {
     v = world.allreduce(send_recv_buf<resize_to_fit>(std::move(v)), send_count(n), plus);
   });
-  fits(me, sum, [&](ints& v, int n) {
+  test_sizes(me, sum, [&](ints& v, int n) {
     world.iallreduce(send_recv_buf<resize_to_fit>(v), send_recv_count(n), plus).wait();
   });
-  fits(me, sum, [&](ints& v, int n) {
+  test_sizes(me, sum, [&](ints& v, int n) {
     auto plan = world.allreduce_init(send_recv_buf<resize_to_fit>(v), send_recv_count(n), plus);
     plan.start();
     plan.wait();
   });
-  fits(me, sum, [&](ints& v, int n) {
+  test_sizes(me, sum, [&](ints& v, int n) {
     ints counts(static_cast<std::size_t>(p), n);
     v.resize(static_cast<std::size_t>(5 * p), me);
     world.reduce_scatter(send_recv_buf<resize_to_fit>(v), recv_counts(counts), plus);
   });
-  fits(me, sum, [&](ints& v, int n) {
+  test_sizes(me, sum, [&](ints& v, int n) {
     v.resize(static_cast<std::size_t>(5 * p), me);
     world.ireduce_scatter_block(send_recv_buf<resize_to_fit>(v), recv_count(n), plus).wait();
   });
   const int last = p - 1;
-  fits(me, me == last ? sum : me, [&](ints& v, int n) {
+  test_sizes(me, me == last ? sum : me, [&](ints& v, int n) {
     world.reduce(send_recv_buf<resize_to_fit>(v), send_recv_count(n), plus, root(last));
   });
-  fits(me, me == last ? sum : me, [&](ints& v, int n) {
+  test_sizes(me, me == last ? sum : me, [&](ints& v, int n) {
     world.ireduce(send_recv_buf<resize_to_fit>(v), send_recv_count(n), plus, root(last)).wait();
   });
 }
@@ -65,14 +66,15 @@ void combined(communicator& world) {
 void scans(communicator& world) {
   const int me = world.rank(), before = sum_of_ranks(me);
   const auto plus = op(std::plus<>{});
-  fits(me, before + me,
-       [&](ints& v, int n) { world.scan(send_recv_buf<resize_to_fit>(v), send_recv_count(n), plus); });
-  fits(me, before + me, [&](ints& v, int n) {
+  test_sizes(me, before + me,
+             [&](ints& v, int n) { world.scan(send_recv_buf<resize_to_fit>(v), send_recv_count(n), plus); });
+  test_sizes(me, before + me, [&](ints& v, int n) {
     world.iscan(send_recv_buf<resize_to_fit>(v), send_recv_count(n), plus).wait();
   });
-  fits(me, before,
-       [&](ints& v, int n) { world.exscan(send_recv_buf<resize_to_fit>(v), send_recv_count(n), plus); });
-  fits(me, before, [&](ints& v, int n) {
+  test_sizes(me, before, [&](ints& v, int n) {
+    world.exscan(send_recv_buf<resize_to_fit>(v), send_recv_count(n), plus);
+  });
+  test_sizes(me, before, [&](ints& v, int n) {
     world.iexscan(send_recv_buf<resize_to_fit>(v), send_recv_count(n), plus).wait();
   });
 }
@@ -81,10 +83,11 @@ void scans(communicator& world) {
 void others(communicator& world) {
   const int p = world.size(), me = world.rank();
   const auto blocks = static_cast<std::size_t>(p);
-  fits(me == 0 ? 9 : me, 9,
-       [&](ints& v, int n) { world.bcast(send_recv_buf<resize_to_fit>(v), send_recv_count(n)); });
-  fits(me == 0 ? 9 : me, 9,
-       [&](ints& v, int n) { world.ibcast(send_recv_buf<resize_to_fit>(v), send_recv_count(n)).wait(); });
+  test_sizes(me == 0 ? 9 : me, 9,
+             [&](ints& v, int n) { world.bcast(send_recv_buf<resize_to_fit>(v), send_recv_count(n)); });
+  test_sizes(me == 0 ? 9 : me, 9, [&](ints& v, int n) {
+    world.ibcast(send_recv_buf<resize_to_fit>(v), send_recv_count(n)).wait();
+  });
   for (const std::size_t n : {1u, 2u, 0u}) {
     const int count = static_cast<int>(n);
     ints v(3 * blocks, me);

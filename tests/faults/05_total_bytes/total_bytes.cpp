@@ -32,12 +32,12 @@ constexpr expected all[] = {{9, "allgatherv/bruck", "reduce_scatter/ring"},
                             {626, "allgatherv/ring", "reduce_scatter/pairwise"},
                             {20000, "allgatherv/ring", "reduce_scatter/pairwise"}};
 
-void gather(communicator& world, const expected& e, bool told) {
+void gather(communicator& world, const expected& e, bool with_counts) {
   const std::vector<int> counts = unequal(world.size(), e.doubles);
   const auto mine = static_cast<std::size_t>(counts[static_cast<std::size_t>(world.rank())]);
   const std::vector<double> part(mine, world.rank() + 1.0);
   const std::vector<double> whole =
-      told ? world.allgatherv(send_buf(part), recv_counts(counts)) : world.allgatherv(send_buf(part));
+      with_counts ? world.allgatherv(send_buf(part), recv_counts(counts)) : world.allgatherv(send_buf(part));
   tests::check.that(whole.size() == static_cast<std::size_t>(e.doubles), "the length of the result");
   tests::check.that(
       whole.front() == (counts.front() > 0 ? 1.0 : world.size()) && whole.back() == world.size(),
@@ -50,19 +50,19 @@ void gather(communicator& world, const expected& e, bool told) {
 
 int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](communicator& world, tests::cases& t) {
-    for (const bool told : {true, false})
-      t(told ? "allgatherv/counts" : "allgatherv/inferred", [&] {
-        for (int again = 0; again < 2; ++again)
+    for (const bool with_counts : {true, false})
+      t(with_counts ? "allgatherv/counts" : "allgatherv/inferred", [&] {
+        for (int repetition = 0; repetition < 2; ++repetition)
           for (const expected& e : all)
-            for (int warm = 0; warm < 3; ++warm) gather(world, e, told);
+            for (int warm = 0; warm < 3; ++warm) gather(world, e, with_counts);
       });
     t("allgatherv/nonblocking", [&] {
       for (const expected& e : all) {
         const std::vector<int> counts = unequal(world.size(), e.doubles);
         const std::vector<double> part(
             static_cast<std::size_t>(counts[static_cast<std::size_t>(world.rank())]), 1.0);
-        auto under_way = world.iallgatherv(send_buf(part), recv_counts(counts));
-        tests::check.that(under_way.wait().size() == static_cast<std::size_t>(e.doubles), "the length");
+        auto pending = world.iallgatherv(send_buf(part), recv_counts(counts));
+        tests::check.that(pending.wait().size() == static_cast<std::size_t>(e.doubles), "the length");
         tests::check.that(std::string(world.last_algorithm(collective::allgatherv)) == e.allgatherv,
                           "the step of a nonblocking call");
       }

@@ -15,8 +15,8 @@ namespace tutti {
 namespace {
 
 // Returns the error for a region of a collective; empty if the region is valid.
-std::string said(const std::string& collective, const std::string& when, const std::string& by,
-                 const std::string& steps) {
+std::string errors_of_region(const std::string& collective, const std::string& when, const std::string& by,
+                             const std::string& steps) {
   return all_faults(read_pure("{\"" + collective + "\": [{\"when\": {" + when + "}, \"by\": \"" + by +
                               "\", \"steps\": [" + steps + "]}]}"));
 }
@@ -24,59 +24,63 @@ bool unreachable(const std::string& text, int step) {
   return text.find("/steps/" + std::to_string(step) + ": this step can never be reached: ") != text.npos;
 }
 
-TEST(steps, of_quantities_that_not_all_ranks_know_are_reported) {
+TEST(steps, on_local_quantities_are_unreachable) {
   for (const char* what : {"gatherv", "scatterv", "alltoallv", "alltoallw"})
     for (const char* by : {"bytes", "total_bytes", "count"}) {
-      const std::string text =
-          said(what, "\"native\": true", by,
-               R"({"upto": 64, "use": "native"}, {"upto": 4096, "use": "native"}, {"use": "native"})");
+      const std::string text = errors_of_region(
+          what, "\"native\": true", by,
+          R"({"upto": 64, "use": "native"}, {"upto": 4096, "use": "native"}, {"use": "native"})");
       EXPECT_FALSE(unreachable(text, 0)) << what << by << text;
       EXPECT_TRUE(unreachable(text, 1) && unreachable(text, 2)) << what << by << text;
       EXPECT_NE(text.find(std::string(by) + " is 0 here, because "), text.npos) << text;
     }
   for (const char* what : {"allgatherv", "reduce_scatter"}) {
     const std::string steps = R"({"upto": 64, "use": "native"}, {"use": "native"})";
-    EXPECT_EQ(said(what, "\"native\": true", "total_bytes", steps), "");
-    EXPECT_TRUE(unreachable(said(what, "\"native\": true", "bytes", steps), 1));
-    EXPECT_TRUE(unreachable(said(what, "\"native\": true", "count", steps), 1));
+    EXPECT_EQ(errors_of_region(what, "\"native\": true", "total_bytes", steps), "");
+    EXPECT_TRUE(unreachable(errors_of_region(what, "\"native\": true", "bytes", steps), 1));
+    EXPECT_TRUE(unreachable(errors_of_region(what, "\"native\": true", "count", steps), 1));
   }
-  const std::string across =
-      said("bcast", "\"inter\": true", "bytes", R"({"upto": 64, "use": "across"}, {"use": "across"})");
+  const std::string across = errors_of_region("bcast", "\"inter\": true", "bytes",
+                                              R"({"upto": 64, "use": "across"}, {"use": "across"})");
   EXPECT_TRUE(unreachable(across, 1)) << across;
   EXPECT_NE(across.find("between two groups"), across.npos) << across;
 }
 
-TEST(steps, that_contradict_what_is_asked_before_them_are_reported) {
+TEST(steps, contradicting_conditions_are_unreachable) {
   const auto two = [](const char* upto) {
     return std::string("{\"upto\": ") + upto + ", \"use\": \"native\"}, {\"use\": \"native\"}";
   };
-  EXPECT_TRUE(unreachable(said("bcast", "\"native\": true, \"hierarchical\": true", "nodes", two("1")), 0));
-  EXPECT_TRUE(unreachable(said("bcast", "\"native\": true, \"even_ranks\": true", "ranks", two("1")), 0));
+  EXPECT_TRUE(unreachable(
+      errors_of_region("bcast", "\"native\": true, \"hierarchical\": true", "nodes", two("1")), 0));
   EXPECT_TRUE(
-      unreachable(said("bcast", "\"native\": true, \"power_of_two\": true", "ranks",
+      unreachable(errors_of_region("bcast", "\"native\": true, \"even_ranks\": true", "ranks", two("1")), 0));
+  EXPECT_TRUE(unreachable(
+      errors_of_region("bcast", "\"native\": true, \"power_of_two\": true", "ranks",
                        R"({"upto": 4, "use": "native"}, {"upto": 7, "use": "native"}, {"use": "native"})"),
-                  1));
-  EXPECT_TRUE(unreachable(said("bcast", "\"native\": true, \"count_ge_ranks\": true", "bytes", two("0")), 0));
-  EXPECT_EQ(said("bcast", "\"native\": true, \"even_ranks\": true", "ranks", two("2")), "");
-  EXPECT_EQ(said("bcast", "\"native\": true, \"hierarchical\": true", "nodes", two("2")), "");
+      1));
+  EXPECT_TRUE(unreachable(
+      errors_of_region("bcast", "\"native\": true, \"count_ge_ranks\": true", "bytes", two("0")), 0));
+  EXPECT_EQ(errors_of_region("bcast", "\"native\": true, \"even_ranks\": true", "ranks", two("2")), "");
+  EXPECT_EQ(errors_of_region("bcast", "\"native\": true, \"hierarchical\": true", "nodes", two("2")), "");
   // Within a step.
-  EXPECT_NE(said("bcast", "\"native\": true", "ranks",
-                 R"({"upto": 8, "by": "nodes", "steps": [{"upto": 8, "use": "native"}, {"use": "native"}]},
+  EXPECT_NE(errors_of_region(
+                "bcast", "\"native\": true", "ranks",
+                R"({"upto": 8, "by": "nodes", "steps": [{"upto": 8, "use": "native"}, {"use": "native"}]},
                     {"use": "native"})")
                 .find("no call that reaches this step has nodes 9 or more"),
             std::string::npos);
-  EXPECT_NE(said("allgather", "\"native\": true", "bytes",
-                 R"({"upto": 8, "use": "native"},
+  EXPECT_NE(errors_of_region("allgather", "\"native\": true", "bytes",
+                             R"({"upto": 8, "use": "native"},
                     {"by": "total_bytes", "steps": [{"upto": 8, "use": "native"}, {"use": "native"}]})")
                 .find("no call that reaches this step has total_bytes from 0 to 8"),
             std::string::npos);
 }
 
 // For any call, all_values() and possible() contain the values of its quantities.
-TEST(steps, that_a_call_reaches_are_never_reported) {
-  std::size_t tried = 0;
-  for_each_situation([&](selection_context s) {
-    if (has_agreed_counts(s.call.what) && !s.call.inter) s.call.total_bytes = (tried % 5) * 1000;
+TEST(steps, reachable_are_never_reported) {
+  std::size_t tested = 0;
+  for_each_selection_context([&](selection_context s) {
+    if (has_agreed_counts(s.call.what) && !s.call.inter) s.call.total_bytes = (tested % 5) * 1000;
     if (s.call.inter && s.call.ranks < 2) return;
     if (s.call.what == collective::barrier) s.call.count = 0;
     const condition_bits truth = conditions_of(s);
@@ -92,9 +96,9 @@ TEST(steps, that_a_call_reaches_are_never_reported) {
           << name_of(s.call.what) << " with " << to_string(one) << ", " << s.call.ranks << " ranks, "
           << s.call.count << " elements of " << s.call.element_size;
     }
-    ++tried;
+    ++tested;
   });
-  EXPECT_GT(tried, 100000u);
+  EXPECT_GT(tested, 100000u);
 }
 
 TEST(total_bytes, is_the_sum_of_the_counts_and_saturates) {

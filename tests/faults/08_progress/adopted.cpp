@@ -20,36 +20,36 @@ using step = std::function<void()>;
 
 // Rank 0 sends a message that needs its posted receive, before it enters the call in which the
 // others wait.
-void receive_beside(const communicator& here, const step& stand) {
+void with_pending_receive(const communicator& here, const step& blocking_call) {
   std::vector<int> sent(300000, 7), got;
   if (here.rank() == 0) {
     for (int r = 1; r < here.size(); ++r) here.ssend(send_buf(sent), destination(r), tag(3));
-    return stand();
+    return blocking_call();
   }
   auto in = here.irecv(recv_buf<resize_to_fit>(got), source(0), tag(3));
-  stand();
+  blocking_call();
   in.wait();
   check.equal(got, sent);
 }
 
-void tasks_beside(const communicator& here, const step& stand) {
+void with_pending_tasks(const communicator& here, const step& blocking_call) {
   long t = 0;
   tasks::runtime rt(here);
   auto s = here.rank() == 0 ? rt.data(t, 0) : rt.data<long>(0);
   for (int r = 0; r < here.size(); ++r)
     rt.insert([r](long& v) { v += r; }, tasks::on(r), tasks::reduce(s, std::plus<>{}));
   rt.wait_all();
-  stand();
+  blocking_call();
   if (here.rank() == 0) check.equal(t, static_cast<long>(here.size() * (here.size() - 1) / 2));
 }
 
 void test() {
   const communicator a = adopt(MPI_COMM_WORLD), b = adopt(MPI_COMM_WORLD);
-  for (const auto& beside : {receive_beside, tasks_beside}) {
-    beside(a, [&] { b.barrier(algorithm("native")); });
-    beside(b, [&] { a.barrier(algorithm("native")); });
-    beside(a, [&] { b.ibarrier().wait(); });
-    beside(a, [&] { adopt(MPI_COMM_WORLD).barrier(); });
+  for (const auto& test_with : {with_pending_receive, with_pending_tasks}) {
+    test_with(a, [&] { b.barrier(algorithm("native")); });
+    test_with(b, [&] { a.barrier(algorithm("native")); });
+    test_with(a, [&] { b.ibarrier().wait(); });
+    test_with(a, [&] { adopt(MPI_COMM_WORLD).barrier(); });
   }
 }
 

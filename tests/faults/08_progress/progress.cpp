@@ -27,29 +27,29 @@ using step = std::function<void()>;
 bool first(const communicator& c) { return c.rank() == 0; }
 int sum_of_ranks(const communicator& c) { return c.size() * (c.size() - 1) / 2; }
 
-/// Rank 0 calls `complete` before `stand`, the others after it.
-void in_order(const communicator& c, const step& complete, const step& stand) {
+/// Rank 0 calls `complete` before `blocking_call`, the others after it.
+void in_order(const communicator& c, const step& complete, const step& blocking_call) {
   if (first(c)) complete();
-  stand();
+  blocking_call();
   if (!first(c)) complete();
 }
 
 // --- operations in progress
 
 // All ranks have waited for their own tasks. A tree requests the parts of a reduction later.
-void reduction_of_tasks(communicator& w, const step& stand) {
+void reduction_of_tasks(communicator& w, const step& blocking_call) {
   long t = 1;
   tasks::runtime rt(w);
   auto s = first(w) ? rt.data(t, 0) : rt.data<long>(0);
   for (int r = 0; r < w.size(); ++r)
     rt.insert([r](long& v) { v += r; }, tasks::on(r), tasks::reduce(s, std::plus<>{}));
   rt.wait_all();
-  stand();
+  blocking_call();
   if (first(w)) check.equal(t, 1L + sum_of_ranks(w));
 }
 
 // Rank 0 reads results of tasks on the other ranks, which have not waited for them.
-void tasks_not_waited_for(communicator& w, const step& stand) {
+void tasks_not_waited_for(communicator& w, const step& blocking_call) {
   std::vector<int> made(static_cast<std::size_t>(w.size()), -1);
   long sum = 0;
   tasks::runtime rt(w);
@@ -63,73 +63,73 @@ void tasks_not_waited_for(communicator& w, const step& stand) {
     rt.insert([](long& s, const int& v) { s += v; }, tasks::read_write(all),
               tasks::read(parts[static_cast<std::size_t>(r)]));
   in_order(
-      w, [&] { rt.wait_all(); }, stand);
+      w, [&] { rt.wait_all(); }, blocking_call);
   if (first(w)) check.equal(sum, static_cast<long>(sum_of_ranks(w)));
 }
 
 // Several rounds, so each rank must begin the next ones.
-void collective_begun(communicator& w, const step& stand) {
+void collective_begun(communicator& w, const step& blocking_call) {
   std::vector<int> v(40000, w.rank());
   auto sum = w.iallreduce(send_buf(v), op(std::plus<>{}), algorithm("ring"));
   std::vector<int> got;
   in_order(
-      w, [&] { got = sum.wait(); }, stand);
+      w, [&] { got = sum.wait(); }, blocking_call);
   check.equal(got, std::vector<int>(v.size(), sum_of_ranks(w)));
 }
 
-void native_begun(communicator& w, const step& stand) {
+void native_begun(communicator& w, const step& blocking_call) {
   std::vector<int> v(3, w.rank());
   auto sum = w.iallreduce(send_buf(v), op(std::plus<>{}), algorithm("native"));
   std::vector<int> got;
   in_order(
-      w, [&] { got = sum.wait(); }, stand);
+      w, [&] { got = sum.wait(); }, blocking_call);
   check.equal(got, std::vector<int>(v.size(), sum_of_ranks(w)));
 }
 
-void composed_begun(communicator& w, const step& stand) {
+void composed_begun(communicator& w, const step& blocking_call) {
   std::vector<int> v(20000, w.rank());
   auto sum = w.iallreduce(send_buf(v), op(std::plus<>{}), composition("reduce_bcast"));
   std::vector<int> got;
   in_order(
-      w, [&] { got = sum.wait(); }, stand);
+      w, [&] { got = sum.wait(); }, blocking_call);
   check.equal(got, std::vector<int>(v.size(), sum_of_ranks(w)));
 }
 
-void persistent_begun(communicator& w, const step& stand) {
+void persistent_begun(communicator& w, const step& blocking_call) {
   std::vector<int> v(20000, w.rank());
   auto plan = w.allreduce_init(send_buf(v), op(std::plus<>{}), algorithm("ring"));
   plan.start();
   std::vector<int> got;
   in_order(
-      w, [&] { got = plan.wait(); }, stand);
+      w, [&] { got = plan.wait(); }, blocking_call);
   check.equal(got, std::vector<int>(v.size(), sum_of_ranks(w)));
 }
 
 // The receive begins when its length is known, and the sender waits for it.
-void receive_without_count(communicator& w, const step& stand) {
+void receive_without_count(communicator& w, const step& blocking_call) {
   std::vector<int> sent(300000, 7), got;
   std::optional<decltype(w.irecv(recv_buf<resize_to_fit>(got), source(0), tag(3)))> in;
   if (!first(w)) in.emplace(w.irecv(recv_buf<resize_to_fit>(got), source(0), tag(3)));
   if (first(w))
     for (int r = 1; r < w.size(); ++r) w.ssend(send_buf(sent), destination(r), tag(3));
-  stand();
+  blocking_call();
   if (first(w)) return;
   in->wait();
   check.equal(got, sent);
 }
 
 // The same on a group that was made without a message.
-void receive_in_group(communicator& w, const step& stand) {
+void receive_in_group(communicator& w, const step& blocking_call) {
   communicator all = w.range(0, w.size() - 1);
-  receive_without_count(all, stand);
+  receive_without_count(all, blocking_call);
 }
 
-struct front_end {
+struct pending_operation {
   const char* name;
   std::function<void(communicator&, const step&)> with;
 };
 
-const front_end under_way[] = {
+const pending_operation pending_operations[] = {
     {"reduction_of_tasks", reduction_of_tasks}, {"tasks_not_waited_for", tasks_not_waited_for},
     {"collective", collective_begun},           {"native_collective", native_begun},
     {"composed_collective", composed_begun},    {"persistent_collective", persistent_begun},
@@ -166,12 +166,12 @@ void messages(communicator& w, const std::function<void()>& receive) {
 
 void supersteps(communicator& w) {
   bsp::context ctx(w);
-  std::vector<int> came(static_cast<std::size_t>(w.size()), -1);
-  auto there = ctx.registered(came);
+  std::vector<int> received(static_cast<std::size_t>(w.size()), -1);
+  auto there = ctx.registered(received);
   ctx.sync();
   for (int k = 0; k < w.size(); ++k) ctx.put(w.rank(), k, there, static_cast<std::size_t>(w.rank()));
   ctx.sync();
-  check.equal(came.back(), w.size() - 1);
+  check.equal(received.back(), w.size() - 1);
 }
 
 void other_tasks(communicator& w) {
@@ -184,18 +184,18 @@ void other_tasks(communicator& w) {
   rt.barrier();
 }
 
-struct call_that_waits {
+struct waiting_call {
   const char* name;
   std::function<void(communicator&)> make;
 };
 
-const call_that_waits calls[] = {
+const waiting_call calls[] = {
     {"native_barrier", [](communicator& w) { w.barrier(algorithm("native")); }},
     {"test",
      [](communicator& w) {
        messages(w, [&] {
-         auto came = w.irecv<int>(source(0), tag(9));
-         while (!came.test()) {
+         auto received = w.irecv<int>(source(0), tag(9));
+         while (!received.test()) {
          }
        });
      }},
@@ -275,8 +275,8 @@ void overlapping(communicator& w) {
 
 int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](communicator& world, tests::cases& all) {
-    for (const front_end& f : under_way)
-      for (const call_that_waits& c : calls)
+    for (const pending_operation& f : pending_operations)
+      for (const waiting_call& c : calls)
         all(std::string(f.name) + "/" + c.name, [&] {
           f.with(world, [&] { c.make(world); });
           world.barrier();

@@ -16,7 +16,7 @@
 
 namespace {
 
-[[gnu::noinline]] bool is_told(int code) {
+[[gnu::noinline]] bool has_error_text(int code) {
   volatile unsigned char before[64], after[64];
   for (int i = 0; i < 64; ++i) {
     before[i] = 0xa5;
@@ -45,12 +45,12 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const auto p = static_cast<std::size_t>(size);
   const int sends = rank == 1 ? 5 : 2;  // rank 1 sends more than the others expect
-  std::vector<int> gives(p, sends), takes(p, 2), places(p), in(5 * p), out(5 * p);
-  takes[static_cast<std::size_t>(rank)] = sends;
-  for (std::size_t i = 0; i < p; ++i) places[i] = static_cast<int>(5 * i);
-  const int code = MPI_Alltoallv(in.data(), gives.data(), places.data(), MPI_INT, out.data(), takes.data(),
-                                 places.data(), MPI_INT, MPI_COMM_WORLD);
-  if (code != MPI_SUCCESS && is_told(code)) std::fprintf(stderr, "rank %d: told\n", rank);
+  std::vector<int> send_counts(p, sends), recv_counts(p, 2), displs(p), in(5 * p), out(5 * p);
+  recv_counts[static_cast<std::size_t>(rank)] = sends;
+  for (std::size_t i = 0; i < p; ++i) displs[i] = static_cast<int>(5 * i);
+  const int code = MPI_Alltoallv(in.data(), send_counts.data(), displs.data(), MPI_INT, out.data(),
+                                 recv_counts.data(), displs.data(), MPI_INT, MPI_COMM_WORLD);
+  if (code != MPI_SUCCESS && has_error_text(code)) std::fprintf(stderr, "rank %d: error text\n", rank);
   std::fflush(stderr);
   // The other ranks may still print. After such an error MPI_Finalize may block forever.
   std::this_thread::sleep_for(std::chrono::milliseconds(500));

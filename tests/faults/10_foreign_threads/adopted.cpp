@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
   bool well = true;
   {
     tutti::communicator world = tutti::adopt(MPI_COMM_WORLD);
-    std::string said = "nothing";
+    std::string message = "nothing";
     int sum = 0;
     const auto call = [&] { sum = world.allreduce_single(tutti::send_buf(1), tutti::op(std::plus<>{})); };
     for (int i = 0; i < 3; ++i) call();
@@ -55,14 +55,14 @@ int main(int argc, char** argv) {
     try {
       std::async(std::launch::async, call).get();
     } catch (const tutti::usage_error& e) {
-      said = e.what();
+      message = e.what();
     }
     // An MPI may provide a higher or lower level than requested.
     well = provided >= MPI_THREAD_SERIALIZED
-               ? said == "nothing" && sum == world.size()
-               : said.find("does not run rank") != std::string::npos && sum == 0;
+               ? message == "nothing" && sum == world.size()
+               : message.find("does not run rank") != std::string::npos && sum == 0;
     if (any && provided < MPI_THREAD_SERIALIZED) std::printf("this MPI has no MPI_THREAD_SERIALIZED\n");
-    if (!well) std::fprintf(stderr, "FAILED: level %d: %s, sum %d\n", provided, said.c_str(), sum);
+    if (!well) std::fprintf(stderr, "FAILED: level %d: %s, sum %d\n", provided, message.c_str(), sum);
     call();
     well = well && sum == world.size();
   }

@@ -26,13 +26,13 @@ void receive(communicator& world) {
 }  // namespace
 
 int main() {
-  std::string said = "nothing";
+  std::string message = "nothing";
   try {
     run(run_options{}, receive);
   } catch (const error& e) {
-    said = e.what();
+    message = e.what();
   }
-  if (said.find("is destroyed while it is in progress") != std::string::npos) return 0;
-  std::fprintf(stderr, "FAILED: run() throws %s\n", said.c_str());
+  if (message.find("is destroyed while it is in progress") != std::string::npos) return 0;
+  std::fprintf(stderr, "FAILED: run() throws %s\n", message.c_str());
   return 1;
 }

@@ -23,7 +23,7 @@ namespace {
 
 // Returns the message that `use` throws on another thread.
 template <class Use>
-std::string refusal_of(Use&& use) {
+std::string message_from_thread(Use&& use) {
   try {
     std::async(std::launch::async, [&] { use(); }).get();
   } catch (const usage_error& e) {
@@ -33,8 +33,8 @@ std::string refusal_of(Use&& use) {
 }
 
 template <class Use>
-void refused(const char* what, const Use& use) {
-  const std::string text = refusal_of(use);
+void expect_rejected(const char* what, const Use& use) {
+  const std::string text = message_from_thread(use);
   check.that(text.find("does not run rank") != std::string::npos, std::string(what) + " throws " + text);
 }
 
@@ -46,18 +46,19 @@ void calls(communicator& world) {
   const auto gather = [&] { world.allgatherv(send_buf(v), recv_counts(counts), recv_buf(all)); };
   const auto bcast = [&] { world.bcast(send_recv_buf(w)); };
   for (int i = 0; i < 4; ++i) reduce(), gather(), bcast(), world.barrier();
-  refused("a warm allreduce", reduce);
-  refused("a warm allgatherv", gather);
-  refused("a warm bcast", bcast);
-  refused("barrier", [&] { world.barrier(); });
-  refused("counts that are inferred", [&] { world.allgatherv(send_buf(v)); });
-  refused("wrong arguments", [&] { world.bcast(send_recv_buf(w), root(world.size())); });
-  refused("iallreduce", [&] { world.iallreduce(send_buf(v), op(std::plus<>{})).wait(); });
-  refused("allreduce_init", [&] { auto plan = world.allreduce_init(send_buf(v), op(std::plus<>{})); });
-  refused("duplicate", [&] { world.duplicate(); });
-  refused("split", [&] { world.split(0); });
-  refused("range", [&] { world.range(world.rank(), world.rank()); });
-  refused("between", [&] {
+  expect_rejected("a warm allreduce", reduce);
+  expect_rejected("a warm allgatherv", gather);
+  expect_rejected("a warm bcast", bcast);
+  expect_rejected("barrier", [&] { world.barrier(); });
+  expect_rejected("counts that are inferred", [&] { world.allgatherv(send_buf(v)); });
+  expect_rejected("wrong arguments", [&] { world.bcast(send_recv_buf(w), root(world.size())); });
+  expect_rejected("iallreduce", [&] { world.iallreduce(send_buf(v), op(std::plus<>{})).wait(); });
+  expect_rejected("allreduce_init",
+                  [&] { auto plan = world.allreduce_init(send_buf(v), op(std::plus<>{})); });
+  expect_rejected("duplicate", [&] { world.duplicate(); });
+  expect_rejected("split", [&] { world.split(0); });
+  expect_rejected("range", [&] { world.range(world.rank(), world.rank()); });
+  expect_rejected("between", [&] {
     if (world.size() < 2) throw usage_error("between", 0, "", "does not run rank: is not tried", "");
     world.between(1);
   });
@@ -65,36 +66,36 @@ void calls(communicator& world) {
   check.that(sum[0] == world.size() * (world.size() - 1) / 2, "the communicator is as it was");
 }
 
-void mail(communicator& world) {
+void point_to_point(communicator& world) {
   const int me = world.rank();
   std::vector<int> v(3);
-  refused("send", [&] { world.send(send_buf(v), destination(me)); });
-  refused("isend", [&] { world.isend(send_buf(v), destination(me)).wait(); });
-  refused("recv", [&] { world.recv(recv_buf(v), source(me)); });
-  refused("irecv", [&] { world.irecv(recv_buf(v), source(me)).wait(); });
-  refused("probe", [&] { world.probe(source(me)); });
-  refused("improbe", [&] { world.improbe(source(me)); });
+  expect_rejected("send", [&] { world.send(send_buf(v), destination(me)); });
+  expect_rejected("isend", [&] { world.isend(send_buf(v), destination(me)).wait(); });
+  expect_rejected("recv", [&] { world.recv(recv_buf(v), source(me)); });
+  expect_rejected("irecv", [&] { world.irecv(recv_buf(v), source(me)).wait(); });
+  expect_rejected("probe", [&] { world.probe(source(me)); });
+  expect_rejected("improbe", [&] { world.improbe(source(me)); });
   auto sent = world.isend(send_buf(v), destination(me));
-  refused("the wait of a request", [&] { sent.wait(); });
-  refused("the test of a request", [&] { sent.test(); });
+  expect_rejected("the wait of a request", [&] { sent.wait(); });
+  expect_rejected("the test of a request", [&] { sent.test(); });
   world.recv(recv_buf(v), source(me));
   sent.wait();
 }
 
 void requests(communicator& world) {
   auto call = world.ibarrier();
-  refused("wait", [&] { call.wait(); });
-  refused("test", [&] { call.test(); });
+  expect_rejected("wait", [&] { call.wait(); });
+  expect_rejected("test", [&] { call.test(); });
   call.wait();
   auto plan = world.barrier_init();
-  refused("start", [&] { plan.start(); });
+  expect_rejected("start", [&] { plan.start(); });
   plan.start();
-  refused("wait of a plan", [&] { plan.wait(); });
+  expect_rejected("wait of a plan", [&] { plan.wait(); });
   plan.wait();
 }
 
 // Objects destroyed on another thread: destruction is no call, so it is no error.
-void let_go(communicator& world) {
+void destroyed_on_thread(communicator& world) {
   for (int i = 0; i < 3; ++i) {
     std::optional<communicator> other = world.duplicate();
     other->barrier();
@@ -112,12 +113,12 @@ void let_go(communicator& world) {
 }
 
 // For ranks of one process: where each finds the others' communicators.
-struct everybody {
+struct communicators_of_ranks {
   std::mutex lock;
   std::map<int, communicator*> all;
 };
-everybody& shared() {
-  static everybody one;
+communicators_of_ranks& shared() {
+  static communicators_of_ranks one;
   return one;
 }
 
@@ -147,7 +148,7 @@ void kernels(communicator& world) {
     how.workers = workers;
     tasks::runtime rt(world, how);
     std::mutex lock;
-    std::vector<std::string> said;
+    std::vector<std::string> message;
     auto mine = rt.data<int>(world.rank());
     for (int i = 0; i < 8; ++i)
       rt.insert(
@@ -159,12 +160,12 @@ void kernels(communicator& world) {
               text = e.what();
             }
             const std::lock_guard guard(lock);
-            said.push_back(text);
+            message.push_back(text);
           },
           tasks::read_write(mine));
     rt.wait_all();
-    check.that(said.size() == 8, "all kernels have run");
-    for (const std::string& text : said)
+    check.that(message.size() == 8, "all kernels have run");
+    for (const std::string& text : message)
       check.that(text.find("in a kernel of a task") != std::string::npos, "a kernel's barrier: " + text);
   }
 }
@@ -172,7 +173,7 @@ void kernels(communicator& world) {
 void supersteps(communicator& world) {
   bsp::context ctx(world);
   ctx.sync();
-  refused("sync", [&] { ctx.sync(); });
+  expect_rejected("sync", [&] { ctx.sync(); });
   ctx.sync();
 }
 
@@ -181,9 +182,9 @@ void supersteps(communicator& world) {
 int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
     cases("calls", [&] { calls(world); });
-    cases("mail", [&] { mail(world); });
+    cases("point_to_point", [&] { point_to_point(world); });
     cases("requests", [&] { requests(world); });
-    cases("let_go", [&] { let_go(world); });
+    cases("destroyed_on_thread", [&] { destroyed_on_thread(world); });
     cases("of_another_rank", [&] { of_another_rank(world); });
     cases("kernels", [&] { kernels(world); });
     cases("supersteps", [&] { supersteps(world); });

@@ -8,15 +8,15 @@ pattern=$1
 shift
 
 ulimit -c 0
-said=$(timeout -k 5 60 bash -c '"$@"; exit $?' - "$@" 2>&1 | grep -v 'Segmentation fault\|Bus error'; exit "${PIPESTATUS[0]}")
+output=$(timeout -k 5 60 bash -c '"$@"; exit $?' - "$@" 2>&1 | grep -v 'Segmentation fault\|Bus error'; exit "${PIPESTATUS[0]}")
 status=$?
 if [ $status != 139 ] && [ $status != 135 ]; then
   why="its status is $status"
-elif [ "$(grep -Ec "$pattern" <<<"$said")" != 1 ]; then
+elif [ "$(grep -Ec "$pattern" <<<"$output")" != 1 ]; then
   why="it did not print one line that matches \"$pattern\""
 else
   exit 0
 fi
 . "$(dirname "$0")/../print_failure.sh"
-print_failure "$why" "$said" "$0" "$pattern" "$@"
+print_failure "$why" "$output" "$0" "$pattern" "$@"
 exit 1

@@ -19,9 +19,9 @@ using namespace tutti;
 namespace {
 
 [[gnu::noinline]] int deeper(int n) {
-  volatile char room[1000];
-  room[n % 1000] = static_cast<char>(n);
-  return n < 0 ? 0 : deeper(n + 1) + room[n % 1000];
+  volatile char frame[1000];
+  frame[n % 1000] = static_cast<char>(n);
+  return n < 0 ? 0 : deeper(n + 1) + frame[n % 1000];
 }
 
 // The function touches its lowest bytes first.

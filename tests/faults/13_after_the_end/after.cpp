@@ -27,8 +27,8 @@ using tests::check;
 namespace {
 
 // Objects of a rank that outlive its run.
-struct remains {
-  explicit remains(communicator& given) : world(given), other(given.duplicate()) {}
+struct outliving_objects {
+  explicit outliving_objects(communicator& given) : world(given), other(given.duplicate()) {}
   communicator world, other;
   std::optional<graph_communicator> graph;
   std::optional<intercommunicator> sides;
@@ -39,14 +39,14 @@ struct remains {
 };
 
 std::mutex lock;
-std::deque<remains> left;
+std::deque<outliving_objects> outliving;
 
-void leave(communicator& world) {
-  remains* mine = nullptr;
+void create_objects(communicator& world) {
+  outliving_objects* mine = nullptr;
   {
-    auto made = remains(world);
+    auto made = outliving_objects(world);
     const std::lock_guard guard(lock);
-    mine = &left.emplace_back(std::move(made));
+    mine = &outliving.emplace_back(std::move(made));
   }
   const int me = world.rank();
   mine->graph = world.graph({me}, {me});
@@ -62,43 +62,43 @@ void leave(communicator& world) {
 }
 
 template <class Call>
-void refused(Call&& call, const char* why) {
+void expect_rejected(Call&& call, const char* why) {
   check.throws<usage_error>(std::forward<Call>(call), {why});
 }
 
 void used() {
-  run(run_options{}, leave);
-  check.that(!left.empty(), "there are remains");
+  run(run_options{}, create_objects);
+  check.that(!outliving.empty(), "there are objects");
   constexpr const char* why = "after its run has ended";
-  for (remains& one : left) {
+  for (outliving_objects& one : outliving) {
     std::vector<int> v(3), w(3);
     check.that(one.world.size() >= 1);
-    refused([&] { one.world.barrier(); }, why);
-    refused([&] { one.world.allreduce(send_buf(v), op(std::plus<>{})); }, why);
-    refused([&] { one.world.allgatherv(send_buf(v)); }, why);
-    refused([&] { auto call = one.world.iallreduce(send_buf(v), op(std::plus<>{})); }, why);
-    refused([&] { auto call = one.world.bcast_init(send_recv_buf(v)); }, why);
-    refused([&] { one.world.send(send_buf(v), destination(0)); }, why);
-    refused([&] { one.world.recv(recv_buf(w), source(0)); }, why);
-    refused([&] { auto call = one.world.irecv(recv_buf(w), source(0)); }, why);
-    refused([&] { one.world.probe(); }, why);
-    refused([&] { one.other.barrier(); }, why);
-    refused([&] { one.other.duplicate(); }, why);
-    refused([&] { one.other.split(0); }, why);
-    refused([&] { one.other.range(0, 0); }, why);
-    refused([&] { tasks::runtime rt(one.other); }, why);
-    refused([&] { one.graph->neighbor_alltoall(send_buf(std::vector<int>(1))); }, why);
-    if (one.sides) refused([&] { one.sides->barrier(); }, why);
-    refused([&] { one.begun.wait(); }, why);
-    refused([&] { one.begun.test(); }, why);
-    refused([&] { one.waited.wait(); }, why);
-    refused([&] { one.prepared->start(); }, why);
-    refused([&] { one.found->recv(recv_buf(w)); }, why);
+    expect_rejected([&] { one.world.barrier(); }, why);
+    expect_rejected([&] { one.world.allreduce(send_buf(v), op(std::plus<>{})); }, why);
+    expect_rejected([&] { one.world.allgatherv(send_buf(v)); }, why);
+    expect_rejected([&] { auto call = one.world.iallreduce(send_buf(v), op(std::plus<>{})); }, why);
+    expect_rejected([&] { auto call = one.world.bcast_init(send_recv_buf(v)); }, why);
+    expect_rejected([&] { one.world.send(send_buf(v), destination(0)); }, why);
+    expect_rejected([&] { one.world.recv(recv_buf(w), source(0)); }, why);
+    expect_rejected([&] { auto call = one.world.irecv(recv_buf(w), source(0)); }, why);
+    expect_rejected([&] { one.world.probe(); }, why);
+    expect_rejected([&] { one.other.barrier(); }, why);
+    expect_rejected([&] { one.other.duplicate(); }, why);
+    expect_rejected([&] { one.other.split(0); }, why);
+    expect_rejected([&] { one.other.range(0, 0); }, why);
+    expect_rejected([&] { tasks::runtime rt(one.other); }, why);
+    expect_rejected([&] { one.graph->neighbor_alltoall(send_buf(std::vector<int>(1))); }, why);
+    if (one.sides) expect_rejected([&] { one.sides->barrier(); }, why);
+    expect_rejected([&] { one.begun.wait(); }, why);
+    expect_rejected([&] { one.begun.test(); }, why);
+    expect_rejected([&] { one.waited.wait(); }, why);
+    expect_rejected([&] { one.prepared->start(); }, why);
+    expect_rejected([&] { one.found->recv(recv_buf(w)); }, why);
     communicator copy = one.world, moved = std::move(copy);
-    refused([&] { moved.barrier(); }, why);
+    expect_rejected([&] { moved.barrier(); }, why);
     moved.free();
   }
-  left.clear();
+  outliving.clear();
 }
 
 void moved_from(communicator& world) {
@@ -107,24 +107,24 @@ void moved_from(communicator& world) {
   communicator first = world.duplicate();
   for (int i = 0; i < 3; ++i) first.allreduce(send_buf(v), op(std::plus<>{}));
   communicator second = std::move(first);
-  refused([&] { first.allreduce(send_buf(v), op(std::plus<>{})); }, why);
-  refused([&] { first.barrier(); }, why);
-  refused([&] { auto call = first.ibarrier(); }, why);
-  refused([&] { first.send(send_buf(v), destination(0)); }, why);
-  refused([&] { first.duplicate(); }, why);
-  refused([&] { first.translate(0, world); }, why);
-  refused([&] { chain all(first); }, why);
+  expect_rejected([&] { first.allreduce(send_buf(v), op(std::plus<>{})); }, why);
+  expect_rejected([&] { first.barrier(); }, why);
+  expect_rejected([&] { auto call = first.ibarrier(); }, why);
+  expect_rejected([&] { first.send(send_buf(v), destination(0)); }, why);
+  expect_rejected([&] { first.duplicate(); }, why);
+  expect_rejected([&] { first.translate(0, world); }, why);
+  expect_rejected([&] { chain all(first); }, why);
   first.free();
   second.barrier();
   first = std::move(second);
-  refused([&] { second.barrier(); }, why);
+  expect_rejected([&] { second.barrier(); }, why);
   first.barrier();
   graph_communicator graph = world.graph({world.rank()}, {world.rank()}), graph_now = std::move(graph);
-  refused([&] { graph.neighbor_alltoall(send_buf(std::vector<int>(1))); }, why);
+  expect_rejected([&] { graph.neighbor_alltoall(send_buf(std::vector<int>(1))); }, why);
   graph_now.barrier();
   if (world.size() > 1) {
     intercommunicator sides = world.between(1), sides_now = std::move(sides);
-    refused([&] { sides.barrier(); }, why);
+    expect_rejected([&] { sides.barrier(); }, why);
     sides_now.barrier();
   }
   auto begun = world.ibarrier(), begun_now = std::move(begun);
@@ -143,9 +143,10 @@ void moved_from(communicator& world) {
 
 // A runtime that outlives its run: calls throw, and its destruction does not crash.
 void runtime() {
-  std::unique_ptr<tasks::runtime> kept;
-  run(run_options{}, [&](communicator& world) { kept = std::make_unique<tasks::runtime>(world); });
-  check.throws<usage_error>([&] { kept->wait_all(); }, {"after its run has ended"});
+  std::unique_ptr<tasks::runtime> runtime_after_run;
+  run(run_options{},
+      [&](communicator& world) { runtime_after_run = std::make_unique<tasks::runtime>(world); });
+  check.throws<usage_error>([&] { runtime_after_run->wait_all(); }, {"after its run has ended"});
 }
 
 int with(std::string_view name) {

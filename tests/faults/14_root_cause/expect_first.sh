@@ -7,9 +7,9 @@ set -u
 pattern=$1
 shift
 
-said=$(timeout -k 5 60 "$@" 2>&1)
+output=$(timeout -k 5 60 "$@" 2>&1)
 status=$?
-first=$(grep -m 1 '^tutti: ' <<<"$said")
+first=$(grep -m 1 '^tutti: ' <<<"$output")
 if [ $status = 0 ]; then
   why='it ended with 0'
 elif [ $status = 124 ] || [ $status = 137 ]; then
@@ -21,5 +21,5 @@ else
 fi
 
 . "$(dirname "$0")/../print_failure.sh"
-print_failure "$why" "$said" "$0" "$pattern" "$@"
+print_failure "$why" "$output" "$0" "$pattern" "$@"
 exit 1

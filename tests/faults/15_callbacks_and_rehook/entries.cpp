@@ -200,11 +200,11 @@ int main(int argc, char** argv) {
   for (const test_case& one : cases) {
     if (argc < 2 || std::strcmp(argv[1], one.name) != 0) continue;
     CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, one.run, LPF_NO_ARGS) == (one.fails ? LPF_ERR_FATAL : LPF_SUCCESS));
-    bool came = false;
+    bool has_run = false;
     lpf_args_t args = LPF_NO_ARGS;
-    args.output = &came;
-    args.output_size = sizeof came;
-    CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &good, args) == LPF_SUCCESS && came);
+    args.output = &has_run;
+    args.output_size = sizeof has_run;
+    CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &good, args) == LPF_SUCCESS && has_run);
     // The launcher forwards the output of the other processes.
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     std::fprintf(stderr, "all processes have ended\n");

@@ -37,7 +37,7 @@ void program(tutti::communicator& world) {
   } catch (const tutti::peer_error&) {
     return;
   }
-  std::fprintf(stderr, "FAILED rank %d: nothing was told\n", world.rank());
+  std::fprintf(stderr, "FAILED rank %d: nothing was thrown\n", world.rank());
   std::fflush(nullptr);
   std::_Exit(3);
 }

@@ -25,7 +25,7 @@ static long use(MPI_Comm comm, int round, const char* what) {
       fail("allgather", "%s: block %d is %d, should be %d", what, r, all[r], r + round);
   root = rank == ranks - 1 ? round : -1;
   MPI_Bcast(&root, 1, MPI_INT, ranks - 1, comm);
-  if (root != round) fail("bcast", "%s: %d came, should be %d", what, root, round);
+  if (root != round) fail("bcast", "%s: received %d, should be %d", what, root, round);
   return 4;
 }
 

@@ -37,7 +37,7 @@ static void* run(void* given) {
       fail("iallreduce", "thread %d, round %d: the sum is %d", t->number, round, sum);
     int root = mine == size - 1 ? salt : -1;
     MPI_Bcast(&root, 1, MPI_INT, size - 1, comm);
-    if (root != salt) fail("bcast", "thread %d, round %d: %d came", t->number, round, root);
+    if (root != salt) fail("bcast", "thread %d, round %d: received %d", t->number, round, root);
     MPI_Comm_free(&comm);
     t->cases += 4;
   }

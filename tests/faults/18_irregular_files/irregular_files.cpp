@@ -49,36 +49,36 @@ TEST_F(irregular_files, are_not_written) {
   EXPECT_EQ(tutti::read_regular_file(here.path("new"), 100).text, "text");
 }
 
-TEST_F(irregular_files, as_trees_are_refused_at_once) {
+TEST_F(irregular_files, are_rejected_as_trees) {
   for (const char* variable :
        {"TUTTI_TREES", "TUTTI_COLL_SELECTION_JSON_FILE", "TUTTI_COLL_COMPOSITION_JSON_FILE"})
     for (const std::string& name : {fifo, std::string("/dev/zero")}) {
       const std::string call = std::string(variable) + "=" + name + " timeout 30 '" + TUTTI_TOOL + "' ";
-      const ending e = shell(call + "explain allreduce --ranks 2");
+      const command_result e = shell(call + "explain allreduce --ranks 2");
       EXPECT_EQ(e.status, 0) << e.text;
       EXPECT_NE(e.text.find("only a regular file can be read"), e.text.npos) << e.text;
       EXPECT_EQ(shell("TUTTI_COLL_STRICT=1 " + call + "explain allreduce --ranks 2").status, 2);
     }
   for (const char* call : {"validate ", "tree ", "diff threads ", "import mpich ", "tune --onto "}) {
-    const ending e = shell(std::string("timeout 30 '") + TUTTI_TOOL + "' " + call + fifo);
+    const command_result e = shell(std::string("timeout 30 '") + TUTTI_TOOL + "' " + call + fifo);
     EXPECT_EQ(e.status, 2) << call << e.text;
     EXPECT_NE(e.text.find("is a FIFO"), e.text.npos) << call << e.text;
   }
   EXPECT_EQ(tool_tests::tutti("tune --output /dev/null --budget 1").status, 2);
 }
 
-TEST_F(irregular_files, as_batches_are_refused_at_once) {
+TEST_F(irregular_files, are_rejected_as_batches) {
   for (const std::string& name : {fifo, std::string("/dev/zero")}) {
-    const ending e = shell(std::string("timeout 30 '") + TUTTI_TOOL + "' explain --batch " + name);
+    const command_result e = shell(std::string("timeout 30 '") + TUTTI_TOOL + "' explain --batch " + name);
     EXPECT_EQ(e.status, 2) << e.text;
     EXPECT_NE(e.text.find("only a regular file can be read"), e.text.npos) << e.text;
   }
 }
 
-TEST_F(irregular_files, take_no_drawing) {
+TEST_F(irregular_files, are_rejected_for_drawings) {
   for (const char* call : {"show bcast/linear --svg ", "tree --svg "})
     for (const std::string& name : {fifo, std::string("/dev/null")}) {
-      const ending e = shell(std::string("timeout 30 '") + TUTTI_TOOL + "' " + call + name);
+      const command_result e = shell(std::string("timeout 30 '") + TUTTI_TOOL + "' " + call + name);
       EXPECT_EQ(e.status, 1) << call << e.text;
       EXPECT_NE(e.text.find("only a regular file can be written"), e.text.npos) << call << e.text;
     }
@@ -87,20 +87,20 @@ TEST_F(irregular_files, take_no_drawing) {
   EXPECT_NE(tutti::read_regular_file(drawing, 1000000).text.find("<svg"), std::string::npos);
 }
 
-TEST_F(irregular_files, take_no_trace) {
+TEST_F(irregular_files, are_rejected_for_traces) {
   for (const std::string& name : {fifo, std::string("/dev/full")}) {
-    const set_for_now trace("TUTTI_TRACE", "calls:json=" + name);
-    const std::string said = said_on_stderr([&] {
+    const scoped_variable trace("TUTTI_TRACE", "calls:json=" + name);
+    const std::string output = captured_stderr([&] {
       EXPECT_TRUE(passes(job{"threads", 2}, [](tutti::communicator& world) { world.barrier(); }));
     });
-    EXPECT_NE(said.find("TUTTI_TRACE: " + name), said.npos) << said;
-    EXPECT_NE(said.find("only a regular file can be written"), said.npos) << said;
+    EXPECT_NE(output.find("TUTTI_TRACE: " + name), output.npos) << output;
+    EXPECT_NE(output.find("only a regular file can be written"), output.npos) << output;
   }
 }
 
-TEST_F(irregular_files, full_disks_are_told_by_the_status) {
+TEST_F(irregular_files, full_disks_set_the_status) {
   const std::string tree = here.file("tree.json", R"({"schema": "tutti/tree/1", "pure": {}})");
-  const std::string of_mpich = here.file(
+  const std::string mpich_file = here.file(
       "mpich.json", R"({"collective=barrier": {"algorithm=MPIR_Barrier_intra_recexch": {"k=2": {}}}})");
   const std::string calls[] = {
       "--help",
@@ -128,19 +128,19 @@ TEST_F(irregular_files, full_disks_are_told_by_the_status) {
       "validate --json " + tree,
       "diff threads threads",
       "diff threads fibers --json",
-      "import mpich " + of_mpich,
+      "import mpich " + mpich_file,
       "tune --engine threads --ranks 2 --only --quick --collectives barrier --budget 1"};
   for (const std::string& call : calls) {
     EXPECT_EQ(tool_tests::tutti(call + " > /dev/null").status,
               call.starts_with("diff threads fibers") ? 1 : 0)
         << call;
-    const ending e = shell("{ '" TUTTI_TOOL "' " + call + " > /dev/full; }");
+    const command_result e = shell("{ '" TUTTI_TOOL "' " + call + " > /dev/full; }");
     EXPECT_NE(e.status, 0) << call;
     EXPECT_NE(e.text.find("the output could not be written"), e.text.npos) << call << ": " << e.text;
   }
   for (const char* call : {"show bcast/linear --svg /dev/full", "tree --svg /dev/full"})
     EXPECT_NE(tool_tests::tutti(call).status, 0) << call;
-  EXPECT_NE(tool_tests::tutti("import mpich " + of_mpich + " --output /dev/full").status, 0);
+  EXPECT_NE(tool_tests::tutti("import mpich " + mpich_file + " --output /dev/full").status, 0);
 }
 
 }  // namespace

@@ -8,22 +8,22 @@ set -u
 case=$1 source=$2 texts=$3
 shift 3
 
-said=$(timeout -k 5 90 "$@" 2>&1)
+output=$(timeout -k 5 90 "$@" 2>&1)
 status=$?
 why=''
 expect() {  # WHY TEXT: TEXT is printed
-  case $said in *"$2"*) ;; *) why="$1: \"$2\"" ;; esac
+  case $output in *"$2"*) ;; *) why="$1: \"$2\"" ;; esac
 }
 [ $status != 0 ] || why='it ended with 0'
 case $status in 124 | 137) why='it hung' ;; esac
-reports=$(grep -c 'tutti: rank [0-9]* failed: ' <<< "$said")
+reports=$(grep -c 'tutti: rank [0-9]* failed: ' <<< "$output")
 [ "$reports" = 1 ] || why="it printed $reports reports"
-case $said in *'failed: tutti:'* | *'(tutti:'* | *': tutti: '*) why='a prefix is doubled' ;; esac
-IFS='%' read -ra wanted <<< "$texts"
-for text in "${wanted[@]}"; do expect 'it does not say' "$text"; done
+case $output in *'failed: tutti:'* | *'(tutti:'* | *': tutti: '*) why='a prefix is doubled' ;; esac
+IFS='%' read -ra expected <<< "$texts"
+for text in "${expected[@]}"; do expect 'it does not print' "$text"; done
 places=$(grep -n "PLACE $case\$" "$source" | cut -d: -f1)
 for line in $places; do expect 'it does not name' "${source##*/}:$line"; done
 [ -n "$why" ] || exit 0
 echo "FAILED: $why:"
-echo "$said"
+echo "$output"
 exit 1

@@ -9,9 +9,9 @@ for name in TUTTI_ENGINE TUTTI_RANKS TUTTI_WORKERS TUTTI_SEED TUTTI_STACK TUTTI_
   TUTTI_NODES TUTTI_ALLREDUCE_ALGORITHM TUTTI_BCAST_COMPOSITION TUTTI_COLL_SELECTION_JSON_FILE \
   TUTTI_COLL_COMPOSITION_JSON_FILE "TUTTI_$long"; do
   value=$long
-  said=$(TUTTI_PIN=0 TUTTI_ENGINE=threads TUTTI_RANKS=2; export TUTTI_PIN TUTTI_ENGINE TUTTI_RANKS "$name=$value"; timeout 60 "$1" root 2>&1)
-  if [[ ! $said =~ x{10} ]] || [[ $said =~ x{201} ]]; then
-    echo "FAILED: $name is quoted as: $said"
+  output=$(TUTTI_PIN=0 TUTTI_ENGINE=threads TUTTI_RANKS=2; export TUTTI_PIN TUTTI_ENGINE TUTTI_RANKS "$name=$value"; timeout 60 "$1" root 2>&1)
+  if [[ ! $output =~ x{10} ]] || [[ $output =~ x{201} ]]; then
+    echo "FAILED: $name is quoted as: $output"
     bad=1
   fi
 done

@@ -80,12 +80,13 @@ int main(int argc, char** argv) {
        }},
       {"lengths",
        [](communicator& world) {
-         std::vector<int> gives(static_cast<std::size_t>(world.size()), world.rank() == 1 ? 5 : 2),
-             takes = gives;
-         takes.assign(takes.size(), 2);
-         takes[static_cast<std::size_t>(world.rank())] = gives[0];
+         std::vector<int> send_counts_of_rank(static_cast<std::size_t>(world.size()),
+                                              world.rank() == 1 ? 5 : 2),
+             recv_counts_of_rank = send_counts_of_rank;
+         recv_counts_of_rank.assign(recv_counts_of_rank.size(), 2);
+         recv_counts_of_rank[static_cast<std::size_t>(world.rank())] = send_counts_of_rank[0];
          world.alltoallv(send_buf(std::vector<int>(100)),  // PLACE lengths
-                         send_counts(gives), recv_counts(takes));
+                         send_counts(send_counts_of_rank), recv_counts(recv_counts_of_rank));
        }},
   };
   const auto found = cases.find(argc > 1 ? argv[1] : "");

@@ -6,14 +6,14 @@ set -u
 text=$1
 shift
 
-said=$(timeout -k 5 50 "$@" 2>&1 < /dev/null)
+output=$(timeout -k 5 50 "$@" 2>&1 < /dev/null)
 status=$?
 why=''
-[ "$(grep -cF -e "$text" <<< "$said")" = 1 ] || why="it does not say \"$text\" on one line"
+[ "$(grep -cF -e "$text" <<< "$output")" = 1 ] || why="it does not print \"$text\" on one line"
 [ $status != 0 ] || why='it ended with 0'
 case $status in 124 | 137) why='it hung' ;; esac
 [ -n "$why" ] || exit 0
 
 . "$(dirname "$0")/../print_failure.sh"
-print_failure "$why" "$said" "$0" "$text" "$@"
+print_failure "$why" "$output" "$0" "$text" "$@"
 exit 1

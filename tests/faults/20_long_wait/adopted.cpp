@@ -43,15 +43,15 @@ bool refused(int rank) {
     setenv("TUTTI_DEADLOCK_AFTER", "soon", 1);
   else
     unsetenv("TUTTI_DEADLOCK_AFTER");
-  std::string said = "nothing";
+  std::string message = "nothing";
   try {
     communicator world = adopt(MPI_COMM_WORLD);
   } catch (const error& e) {  // usage_error on the rank itself, peer_error on the others
-    said = e.what();
+    message = e.what();
   }
-  const bool well = said.find("TUTTI_DEADLOCK_AFTER") != std::string::npos &&
-                    (rank == 1 || said.find("rank 1 rejected") != std::string::npos);
-  if (!well) std::fprintf(stderr, "FAILED: rank %d: %s\n", rank, said.c_str());
+  const bool well = message.find("TUTTI_DEADLOCK_AFTER") != std::string::npos &&
+                    (rank == 1 || message.find("rank 1 rejected") != std::string::npos);
+  if (!well) std::fprintf(stderr, "FAILED: rank %d: %s\n", rank, message.c_str());
   return well;
 }
 

@@ -7,18 +7,18 @@ set -u
 text=$1
 shift
 
-said=$(timeout -k 5 30 "$@" 2>&1)
+output=$(timeout -k 5 30 "$@" 2>&1)
 status=$?
-times=$(grep -c -F -e "$text" <<< "$said")
+times=$(grep -c -F -e "$text" <<< "$output")
 why=''
-[ "$times" = 1 ] || why="it said \"$text\" $times times"
-case $said in *"it came back"*) why='a wrong call came back' ;; esac
+[ "$times" = 1 ] || why="it printed \"$text\" $times times"
+case $output in *"the call returned"*) why='an invalid call returned' ;; esac
 [ $status != 0 ] || why='it ended with 0'
 case $status in 124 | 137) why='it hung' ;; esac
 [ -n "$why" ] || exit 0
 
 echo "FAILED: $why:"
-echo "$said"
+echo "$output"
 printf 'again:'
 printf ' %q' "$0" "$text" "$@"
 echo

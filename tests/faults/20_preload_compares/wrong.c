@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // wrong CASE: collective calls that differ between three ranks. If MPI runs them, they would block
-// or give a wrong result. Checked mode ends the job; the line "it came back" shows that it did not.
-// Cases in which it must not end the job print FAILED on any other error.
+// or give a wrong result. Checked mode ends the job; the line "the call returned" shows that it did
+// not. Cases in which it must not end the job print FAILED on any other error.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,7 +189,7 @@ static int gather_own_block(void) {
 
 static void own_block(void) { gather_own_block(); }
 
-static void must(int holds, const char* what) {
+static void require(int holds, const char* what) {
   if (holds) return;
   fprintf(stderr, "FAILED rank %d: %s\n", rank, what);
   MPI_Abort(MPI_COMM_WORLD, 3);
@@ -197,16 +197,16 @@ static void must(int holds, const char* what) {
 
 static void own_block_returned(void) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  must(gather_own_block() != MPI_SUCCESS, "the call has succeeded");
-  must(MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS, "a barrier after it has failed");
+  require(gather_own_block() != MPI_SUCCESS, "the call has succeeded");
+  require(MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS, "a barrier after it has failed");
 }
 
 // In a reduce_scatter some ranks may be in place and others not.
 static void in_place_of_some(void) {
-  int counts[16] = {0}, given[16] = {1}, taken[16] = {1};
+  int counts[16] = {0}, sent[16] = {1}, received[16] = {1};
   counts[0] = 1;
-  MPI_Reduce_scatter(rank == 1 ? given : MPI_IN_PLACE, taken, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  must(rank != 0 || taken[0] == ranks, "the sum");
+  MPI_Reduce_scatter(rank == 1 ? sent : MPI_IN_PLACE, received, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  require(rank != 0 || received[0] == ranks, "the sum");
 }
 
 static void other_communicators(void) {
@@ -252,7 +252,7 @@ int main(int argc, char** argv) {
     if (argc == 2 && strcmp(argv[1], cases[i].name) == 0) {
       cases[i].run();
       MPI_Finalize();
-      printf("it came back\n");
+      printf("the call returned\n");
       return 0;
     }
   fprintf(stderr, "wrong: there is no such case\n");

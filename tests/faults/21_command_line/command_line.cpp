@@ -13,40 +13,40 @@ namespace {
 
 using namespace tool_tests;
 
-testing::AssertionResult says(const std::string& call, int status, std::string_view part) {
-  const ending e = tool_tests::tutti(call);
+testing::AssertionResult prints(const std::string& call, int status, std::string_view part) {
+  const command_result e = tool_tests::tutti(call);
   if (e.status == status && e.text.find(part) != e.text.npos) return testing::AssertionSuccess();
   return testing::AssertionFailure() << call << ": status " << e.status << ", no \"" << part << "\" in\n"
                                      << e.text;
 }
 
-TEST(show, of_a_composition_says_what_it_is_and_how_to_look_at_it) {
+TEST(show, of_a_composition_refers_to_list) {
   for (const std::string name : {"allreduce/reduce_bcast", "reduce_bcast"}) {
-    EXPECT_TRUE(says("show " + name, 2, "allreduce/reduce_bcast is a composition: it calls reduce"));
-    EXPECT_TRUE(says("show " + name, 2, "tutti list allreduce/reduce_bcast --long"));
+    EXPECT_TRUE(prints("show " + name, 2, "allreduce/reduce_bcast is a composition: it calls reduce"));
+    EXPECT_TRUE(prints("show " + name, 2, "tutti list allreduce/reduce_bcast --long"));
     EXPECT_EQ(tool_tests::tutti("show " + name).text.find("did you mean"), std::string::npos);
   }
-  EXPECT_TRUE(says("explain allreduce --ranks 8 --composition reduce_bcast", 0, "bcast"));
+  EXPECT_TRUE(prints("explain allreduce --ranks 8 --composition reduce_bcast", 0, "bcast"));
 }
 
-TEST(names, that_do_not_exist_are_named) {
-  EXPECT_TRUE(says("bogus", 2, "there is no subcommand \"bogus\""));
-  EXPECT_TRUE(says("chekc", 2, "did you mean \"check\"?"));
-  EXPECT_TRUE(says("valdate x", 2, "did you mean \"validate\"?"));
+TEST(names, that_do_not_exist_are_reported) {
+  EXPECT_TRUE(prints("bogus", 2, "there is no subcommand \"bogus\""));
+  EXPECT_TRUE(prints("chekc", 2, "did you mean \"check\"?"));
+  EXPECT_TRUE(prints("valdate x", 2, "did you mean \"validate\"?"));
 }
 
 TEST(suggestions, are_near_what_was_typed) {
   for (const char* call :
        {"list nosuch", "list nosuch/thing", "show nosuch", "check nosuch", "explain nosuch --ranks 2",
         "tree --svg - --collective nosuch", "tune --collectives nosuch"}) {
-    EXPECT_TRUE(says(call, 2, "nosuch"));
+    EXPECT_TRUE(prints(call, 2, "nosuch"));
     EXPECT_EQ(tool_tests::tutti(call).text.find("did you mean"), std::string::npos)
         << call << tool_tests::tutti(call).text;
   }
-  EXPECT_TRUE(says("list allredcue", 2, "did you mean \"allreduce\"?"));
-  EXPECT_TRUE(says("show allreduce/rnig", 2, "did you mean \"allreduce/ring\"?"));
-  EXPECT_TRUE(says("check rnig", 2, "did you mean \"ring\"?"));
-  EXPECT_TRUE(says("list node_leder", 2, "did you mean \"node_leader\"?"));
+  EXPECT_TRUE(prints("list allredcue", 2, "did you mean \"allreduce\"?"));
+  EXPECT_TRUE(prints("show allreduce/rnig", 2, "did you mean \"allreduce/ring\"?"));
+  EXPECT_TRUE(prints("check rnig", 2, "did you mean \"ring\"?"));
+  EXPECT_TRUE(prints("list node_leder", 2, "did you mean \"node_leader\"?"));
 }
 
 TEST(sizes, have_suffixes_everywhere) {
@@ -66,12 +66,12 @@ TEST(sizes, have_suffixes_everywhere) {
   }
   for (const char* text : {"", "B", "K", "1iB", "1KiBB", "1Ki", "1T", "1 K", "1.5K", "-1", "99999999999G"})
     EXPECT_FALSE(tutti::read_number(text)) << text;
-  EXPECT_TRUE(says("show bcast/linear --ranks 3 --count 1KiB", 0, "1024 elements"));
-  EXPECT_TRUE(says("show allreduce/segmented_ring:segment=64KiB", 0, "segment"));
-  EXPECT_TRUE(says("explain allreduce --ranks 2 --count 1KiB --algorithm segmented_ring:segment=1MiB", 0,
-                   "segment=1048576"));
-  EXPECT_TRUE(says("tune --sizes 1XiB", 2, "1XiB"));
-  EXPECT_TRUE(says("tune --sizes 1MiB,64KiB --collectives nosuch", 2, "nosuch"));
+  EXPECT_TRUE(prints("show bcast/linear --ranks 3 --count 1KiB", 0, "1024 elements"));
+  EXPECT_TRUE(prints("show allreduce/segmented_ring:segment=64KiB", 0, "segment"));
+  EXPECT_TRUE(prints("explain allreduce --ranks 2 --count 1KiB --algorithm segmented_ring:segment=1MiB", 0,
+                     "segment=1048576"));
+  EXPECT_TRUE(prints("tune --sizes 1XiB", 2, "1XiB"));
+  EXPECT_TRUE(prints("tune --sizes 1MiB,64KiB --collectives nosuch", 2, "nosuch"));
 }
 
 std::size_t longest_line(const std::string& text) {
@@ -85,17 +85,17 @@ TEST(list, fits_the_terminal) {
   for (const char* what : {"", " allreduce", " bcast", " --long"})
     for (const std::size_t columns : {60u, 80u, 120u}) {
       if (std::string(what) == " --long" && columns < 100) continue;  // a variable is not broken
-      const ending e = shell("COLUMNS=" + std::to_string(columns) + " '" TUTTI_TOOL "' list" + what);
+      const command_result e = shell("COLUMNS=" + std::to_string(columns) + " '" TUTTI_TOOL "' list" + what);
       EXPECT_EQ(e.status, 0);
       EXPECT_LE(longest_line(e.text), columns) << what << columns << "\n" << e.text;
       EXPECT_NE(e.text.find("bcast/linear") != e.text.npos, std::string(what) == " allreduce") << e.text;
     }
   // In a pipe no column is omitted, so a script finds its field.
-  const ending piped = shell("env -u COLUMNS '" TUTTI_TOOL "' list allreduce");
+  const command_result piped = shell("env -u COLUMNS '" TUTTI_TOOL "' list allreduce");
   EXPECT_NE(piped.text.find("source"), piped.text.npos);
   if (shell("command -v script").status != 0) return;
-  const ending terminal = shell("env -u COLUMNS script -qc \"stty cols 80; '" TUTTI_TOOL
-                                "' list\" /dev/null < /dev/null | tr -d '\\r'");
+  const command_result terminal = shell("env -u COLUMNS script -qc \"stty cols 80; '" TUTTI_TOOL
+                                        "' list\" /dev/null < /dev/null | tr -d '\\r'");
   EXPECT_GT(longest_line(terminal.text), 20u);
   EXPECT_LE(longest_line(terminal.text), 80u) << terminal.text;
 }

@@ -20,27 +20,27 @@ struct import_mpich : testing::Test {
   }
   // Returns the algorithm of a call, for example "bcast/knomial:k=4".
   std::string chosen(const std::string& call) const {
-    const ending e = shell("TUTTI_COLL_STRICT=1 TUTTI_TREES=" + tree + " '" TUTTI_TOOL "' explain " + call +
-                           " --engine mpi --json");
+    const command_result e = shell("TUTTI_COLL_STRICT=1 TUTTI_TREES=" + tree + " '" TUTTI_TOOL "' explain " +
+                                   call + " --engine mpi --json");
     EXPECT_EQ(e.status, 0) << call << e.text;
     const std::string key = "\"algorithm\": \"";
     const std::size_t at = e.text.find(key);
     if (at == e.text.npos) return e.text;
     return e.text.substr(at + key.size(), e.text.find('"', at + key.size()) - at - key.size());
   }
-  bool says(std::string_view part) const { return notes.text.find(part) != notes.text.npos; }
+  bool reports(std::string_view part) const { return notes.text.find(part) != notes.text.npos; }
 
   const scratch_folder here;
   const std::string tree;
-  ending notes;
+  command_result notes;
 };
 
 TEST_F(import_mpich, makes_a_tree_that_is_valid) {
   EXPECT_EQ(notes.status, 0) << notes.text;
-  const ending valid = tutti("validate " + tree);
+  const command_result valid = tutti("validate " + tree);
   EXPECT_EQ(valid.status, 0) << valid.text;
   EXPECT_EQ(tutti("diff mpi " + tree).status, 1);
-  const ending printed = tutti("import mpich --quiet " + sample);
+  const command_result printed = tutti("import mpich --quiet " + sample);
   EXPECT_EQ(printed.status, 0);
   EXPECT_EQ(here.file("printed.json", printed.text), here.path("printed.json"));
   EXPECT_EQ(tutti("validate " + here.path("printed.json")).status, 0) << printed.text;
@@ -84,17 +84,17 @@ TEST_F(import_mpich, lists_what_has_no_counterpart) {
         "MPIDI_Reduce_intra_composition_alpha has no counterpart",
         "ibcast: in tutti a nonblocking call runs the algorithm of the blocking call",
         "neighbor_allgather: tutti has no such collective", "allgather: recursive_doubling"})
-    EXPECT_TRUE(says(part)) << part << " is not in\n" << notes.text;
+    EXPECT_TRUE(reports(part)) << part << " is not in\n" << notes.text;
 }
 
 TEST_F(import_mpich, where_trees_are_expected_is_said_in_one_line) {
   for (const std::string call : {"validate ", "tree ", "diff mpi "}) {
-    const ending e = tutti(call + sample);
+    const command_result e = tutti(call + sample);
     EXPECT_NE(e.status, 0);
     EXPECT_EQ(std::count(e.text.begin(), e.text.end(), '\n'), 1) << e.text;
     EXPECT_NE(e.text.find("tutti import mpich"), e.text.npos) << e.text;
   }
-  const ending e = shell("TUTTI_TREES=" + sample + " '" TUTTI_TOOL "' explain bcast --ranks 2");
+  const command_result e = shell("TUTTI_TREES=" + sample + " '" TUTTI_TOOL "' explain bcast --ranks 2");
   EXPECT_NE(e.text.find("tutti import mpich FILE converts it"), e.text.npos) << e.text;
 }
 
@@ -107,7 +107,7 @@ TEST_F(import_mpich, of_other_files_is_refused) {
   // Unusual contents.
   const std::string strange = here.file("strange.json", R"({"collective=bcast": {"comm_size<0": {}, "x": 3,
     "comm_size<=-1": [], "algorithm": null}, "collective=scan": 7, "collective=": {}, "comm_type=x": {"": {}}})");
-  const ending e = tutti("import mpich " + strange + " --output " + here.path("out.json"));
+  const command_result e = tutti("import mpich " + strange + " --output " + here.path("out.json"));
   EXPECT_EQ(e.status, 0) << e.text;
   EXPECT_EQ(tutti("validate " + here.path("out.json")).status, 0);
 }

@@ -230,9 +230,9 @@ void rank_ranges(const Communicator<>& comm) {
   MPI_Comm_group(comm.mpi_communicator(), &world);
   MPI_Group_range_incl(world, 1, own.get(), &expected);
   MPI_Comm_group(part.mpi_communicator(), &made);
-  int answer = MPI_UNEQUAL;
-  MPI_Group_compare(expected, made, &answer);
-  check.equal(answer, MPI_IDENT);
+  int result = MPI_UNEQUAL;
+  MPI_Group_compare(expected, made, &result);
+  check.equal(result, MPI_IDENT);
   MPI_Group_free(&world);
   MPI_Group_free(&expected);
   MPI_Group_free(&made);

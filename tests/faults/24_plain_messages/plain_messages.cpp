@@ -110,9 +110,9 @@ void received_by_kamping(const Communicator<>& comm) {
     from_mpi(r, n, ++t, [&] { return comm.irecv<int>(source(r.left), tag(t)).wait(); });
     from_mpi(r, n, ++t, [&] {
       std::vector<int> v(n);
-      Request coming;
-      comm.irecv(recv_buf(v), recv_count(n), tag(t), request(coming));
-      const Status status = coming.wait(status_out());
+      Request pending;
+      comm.irecv(recv_buf(v), recv_count(n), tag(t), request(pending));
+      const Status status = pending.wait(status_out());
       check.equal(status.source_signed(), r.left);
       check.equal(status.count(MPI_INT), n);
       return v;
@@ -197,7 +197,7 @@ void in_order(const Communicator<>& comm) {
 
 // While kamping waits for a plain message, it progresses the rank's operations. Rank 0 sends when
 // its sum is complete, which needs the parts of the others.
-void serves_others(const Communicator<>& comm) {
+void progresses_other_operations(const Communicator<>& comm) {
   const std::vector<int> big(100000, 1);
   for (int i = 0; i < 3; ++i) {
     auto sum = comm.iallreduce(send_buf(big), op([](int a, int b) { return a + b; }, ops::commutative));
@@ -239,17 +239,17 @@ void too_long(const Communicator<>& comm) {
     // first.
     if (!before && comm.size() == 1) continue;
     std::vector<int> got(40, -1);
-    Request coming;
+    Request pending;
     if (before) {
       comm.bsend(send_buf(mine), destination(r.right), tag(500));
       comm.probe(source(r.left), tag(500));
     }
-    comm.irecv(recv_buf(got), recv_count(3), source(r.left), tag(500), request(coming));
+    comm.irecv(recv_buf(got), recv_count(3), source(r.left), tag(500), request(pending));
     comm.barrier();
     if (!before) MPI_Send(mine.data(), 20, MPI_INT, r.right, 500, r.native);
     int code = MPI_SUCCESS;
     try {
-      coming.wait();
+      pending.wait();
     } catch (const MpiErrorException& e) {
       code = e.mpi_error_class();
     }
@@ -260,11 +260,11 @@ void too_long(const Communicator<>& comm) {
   MPI_Errhandler now;
   MPI_Comm_get_errhandler(r.native, &now);
   check.that(now == MPI_ERRORS_ARE_FATAL);
-  // A receive with too little room leaves the message where MPI finds it.
+  // A receive whose buffer is too small leaves the message where MPI finds it.
   MPI_Request request;
   MPI_Isend(mine.data(), 20, MPI_INT, r.right, 501, r.native, &request);
-  std::vector<int> little(2);
-  check.throws<MpiErrorException>([&] { comm.recv(recv_buf(little), tag(501)); }, {"recv_buf"});
+  std::vector<int> small(2);
+  check.throws<MpiErrorException>([&] { comm.recv(recv_buf(small), tag(501)); }, {"recv_buf"});
   std::vector<int> got(20);
   MPI_Recv(got.data(), 20, MPI_INT, r.left, 501, r.native, MPI_STATUS_IGNORE);
   check.equal(got, mine);
@@ -320,7 +320,7 @@ void all(const Communicator<>& comm) {
   sent_by_kamping(comm);
   received_by_kamping(comm);
   in_order(comm);
-  serves_others(comm);
+  progresses_other_operations(comm);
   too_long(comm);
   types(comm);
   null_ranks(comm);

@@ -9,8 +9,8 @@ using namespace layers;
 namespace {
 
 void impossible_collectives(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
-  FINE(lpf_resize_memory_register(ctx, 2));
-  FINE(lpf_sync(ctx, LPF_SYNC_DEFAULT));
+  CHECK_LPF(lpf_resize_memory_register(ctx, 2));
+  CHECK_LPF(lpf_sync(ctx, LPF_SYNC_DEFAULT));
   lpf_coll_t c = LPF_INVALID_COLL;
   for (std::size_t part = 1; part <= 4096; part *= 8) {
     const std::size_t much = SIZE_MAX / part;
@@ -23,10 +23,10 @@ void impossible_collectives(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
   CHECK(c.ctx == LPF_INVALID_COLL.ctx && c.P == 0);
   // The register has lost no entry, and the process continues. Large sizes that are available
   // succeed.
-  FINE(lpf_collectives_init(ctx, s, p, 1, 8, 8, &c));
-  FINE(lpf_collectives_init(ctx, s, p, 1, std::size_t{1} << 33, std::size_t{1} << 33, &c));
+  CHECK_LPF(lpf_collectives_init(ctx, s, p, 1, 8, 8, &c));
+  CHECK_LPF(lpf_collectives_init(ctx, s, p, 1, std::size_t{1} << 33, std::size_t{1} << 33, &c));
   CHECK(lpf_collectives_init(ctx, s, p, 1, 8, 8, &c) == LPF_ERR_OUT_OF_MEMORY);
-  FINE(lpf_sync(ctx, LPF_SYNC_DEFAULT));
+  CHECK_LPF(lpf_sync(ctx, LPF_SYNC_DEFAULT));
 }
 
 // Puts and gets of zero bytes use no address.
@@ -34,15 +34,15 @@ void of_zero_bytes(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   for (const int safe : {0, 1}) {
     bsp_program on(ctx, s, p, args, safe, 2);
     char a = 'a', b = 'b', c = 'c';
-    DONE(bsplib_push_reg(on.b, &c, 1));
+    CHECK_BSPLIB(bsplib_push_reg(on.b, &c, 1));
     on.sync();
     const lpf_pid_t next = (s + 1) % p;
     for (void* far : {static_cast<void*>(&b), static_cast<void*>(&c), static_cast<void*>(nullptr)})
       for (void* near : {static_cast<void*>(&a), static_cast<void*>(nullptr)}) {
-        DONE(bsplib_put(on.b, next, near, far, 5, 0));
-        DONE(bsplib_hpput(on.b, next, near, far, 5, 0));
-        DONE(bsplib_get(on.b, next, far, 5, near, 0));
-        DONE(bsplib_hpget(on.b, next, far, 5, near, 0));
+        CHECK_BSPLIB(bsplib_put(on.b, next, near, far, 5, 0));
+        CHECK_BSPLIB(bsplib_hpput(on.b, next, near, far, 5, 0));
+        CHECK_BSPLIB(bsplib_get(on.b, next, far, 5, near, 0));
+        CHECK_BSPLIB(bsplib_hpget(on.b, next, far, 5, near, 0));
       }
     CHECK(bsplib_put(on.b, p, &a, &c, 0, 0) == BSPLIB_ERR_PID_OUT_OF_RANGE);
     on.sync();
@@ -56,7 +56,7 @@ void registered_as_null(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   bsp_program on(ctx, s, p, args);
   int x = 5, y = 6;
   CHECK(bsplib_push_reg(on.b, nullptr, sizeof x) == BSPLIB_ERR_NULL_POINTER);
-  DONE(bsplib_push_reg(on.b, s == 0 ? nullptr : &x, s == 0 ? 0 : sizeof x));
+  CHECK_BSPLIB(bsplib_push_reg(on.b, s == 0 ? nullptr : &x, s == 0 ? 0 : sizeof x));
   on.sync();
   void* const name = s == 0 ? nullptr : &x;
   for (lpf_pid_t q = 0; q < p; ++q) {
@@ -68,7 +68,7 @@ void registered_as_null(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   CHECK(bsplib_hpget(on.b, 0, name, 0, &y, sizeof y) == BSPLIB_ERR_NULL_POINTER);
   on.sync();
   CHECK(x == (s == 0 || p == 1 ? 5 : 6) && y == 6);
-  DONE(bsplib_pop_reg(on.b, name));
+  CHECK_BSPLIB(bsplib_pop_reg(on.b, name));
   on.sync();
 }
 
@@ -77,9 +77,9 @@ void registered_as_null(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
 template <bool First>
 void sync_that_is_missed(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
   bsplib_t b;
-  DONE(bsplib_create(ctx, s, p, 1, 0, &b));
+  CHECK_BSPLIB(bsplib_create(ctx, s, p, 1, 0, &b));
   if ((s == 0) == First && p > 1) CHECK(bsplib_sync(b) == BSPLIB_ERR_FATAL);
-  DONE(bsplib_destroy(b));
+  CHECK_BSPLIB(bsplib_destroy(b));
 }
 
 // The call copies the tag, but not the payload.
@@ -90,7 +90,7 @@ void tag_of_hpsend(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   unsigned tag = 10 + s, payload = 0;
   for (lpf_pid_t q = 0; q < p; ++q) {
     tag = 100 * s + q;
-    DONE(bsplib_hpsend(on.b, q, &tag, &payload, sizeof payload));
+    CHECK_BSPLIB(bsplib_hpsend(on.b, q, &tag, &payload, sizeof payload));
   }
   tag = 4711;
   payload = 20 + s;
@@ -105,11 +105,11 @@ void tag_of_hpsend(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
 // A section with all processes leaves one to each; lpf_exec() and the machine agree on it.
 void free_processes(lpf_t ctx, lpf_pid_t, lpf_pid_t p, lpf_args_t) {
   lpf_machine_t m = LPF_INVALID_MACHINE;
-  FINE(lpf_probe(ctx, &m));
+  CHECK_LPF(lpf_probe(ctx, &m));
   CHECK(m.p == p && m.free_p == 1);
-  FINE(lpf_exec(
+  CHECK_LPF(lpf_exec(
       ctx, LPF_MAX_P, [](lpf_t, lpf_pid_t, lpf_pid_t n, lpf_args_t) { CHECK(n == 1); }, LPF_NO_ARGS));
-  FINE(lpf_sync(ctx, LPF_SYNC_DEFAULT));
+  CHECK_LPF(lpf_sync(ctx, LPF_SYNC_DEFAULT));
 }
 
 }  // namespace

@@ -94,26 +94,26 @@ static void rehooks(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
 }
 
 /* Each process keeps its context, which ends with the section. */
-static lpf_t kept;
-static void keeps(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
+static lpf_t saved_context;
+static void save_context(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   (void)p, (void)args;
-  if (s == 0) kept = ctx;
+  if (s == 0) saved_context = ctx;
   OK(lpf_sync(ctx, LPF_SYNC_DEFAULT));
 }
-static void uses_ended(void) {
+static void use_ended_context(void) {
   lpf_memslot_t slot = 0;
   lpf_machine_t machine;
   int k, x = 0;
   for (k = 0; k < 200; ++k) {
-    OK(lpf_exec(LPF_ROOT, LPF_MAX_P, &keeps, LPF_NO_ARGS));
+    OK(lpf_exec(LPF_ROOT, LPF_MAX_P, &save_context, LPF_NO_ARGS));
     if (k % 20 != 0) continue;
-    CHECK(lpf_sync(kept, LPF_SYNC_DEFAULT) == LPF_ERR_FATAL);
-    CHECK(lpf_put(kept, slot, 0, 0, slot, 0, 0, LPF_MSG_DEFAULT) == LPF_ERR_FATAL);
-    CHECK(lpf_register_local(kept, &x, sizeof x, &slot) == LPF_ERR_FATAL);
-    CHECK(lpf_resize_message_queue(kept, 1) == LPF_ERR_FATAL);
-    CHECK(lpf_probe(kept, &machine) == LPF_ERR_FATAL);
-    CHECK(lpf_rehook(kept, &nothing, LPF_NO_ARGS) == LPF_ERR_FATAL);
-    CHECK(lpf_exec(kept, 1, &nothing, LPF_NO_ARGS) == LPF_ERR_FATAL);
+    CHECK(lpf_sync(saved_context, LPF_SYNC_DEFAULT) == LPF_ERR_FATAL);
+    CHECK(lpf_put(saved_context, slot, 0, 0, slot, 0, 0, LPF_MSG_DEFAULT) == LPF_ERR_FATAL);
+    CHECK(lpf_register_local(saved_context, &x, sizeof x, &slot) == LPF_ERR_FATAL);
+    CHECK(lpf_resize_message_queue(saved_context, 1) == LPF_ERR_FATAL);
+    CHECK(lpf_probe(saved_context, &machine) == LPF_ERR_FATAL);
+    CHECK(lpf_rehook(saved_context, &nothing, LPF_NO_ARGS) == LPF_ERR_FATAL);
+    CHECK(lpf_exec(saved_context, 1, &nothing, LPF_NO_ARGS) == LPF_ERR_FATAL);
   }
 }
 
@@ -121,7 +121,7 @@ int main(int argc, char** argv) {
   lpf_args_t args = LPF_NO_ARGS;
   name = argc > 1 ? argv[1] : "";
   if (is("ended")) {
-    uses_ended();
+    use_ended_context();
   } else if (is("exec_input") || is("exec_output") || is("exec_symbols")) {
     if (is("exec_input")) args.input_size = 8;
     if (is("exec_output")) args.output_size = 8;

@@ -17,8 +17,8 @@
 
 #include <unistd.h>
 
-#include "tutti/tasks.hpp"
 #include "tutti/grid.hpp"
+#include "tutti/tasks.hpp"
 #include "tutti/tutti.hpp"
 
 namespace {
@@ -35,7 +35,7 @@ void sum(communicator& world, std::size_t n = 1) {
 }
 
 // By then the other ranks are inside their call.
-void later() { std::this_thread::sleep_for(std::chrono::milliseconds(200)); }
+void wait_for_peers() { std::this_thread::sleep_for(std::chrono::milliseconds(200)); }
 
 // A child process resumes this process after a while.
 void stop_for_a_while() {
@@ -49,17 +49,17 @@ void stop_for_a_while() {
 }
 
 template <class Signal>
-void signalled(communicator& world, Signal signal) {
+void send_signal(communicator& world, Signal signal) {
   sum(world);
   if (world.rank() == odd) {
-    later();
+    wait_for_peers();
     signal();
   }
   sum(world);
 }
 
-std::optional<communicator> kept;
-std::optional<nonblocking_result<std::vector<int>>> kept_request;
+std::optional<communicator> saved;
+std::optional<nonblocking_result<std::vector<int>>> saved_request;
 
 using program = std::function<void(communicator&)>;
 
@@ -155,9 +155,9 @@ const std::map<std::string, program> cases = {
     {"throws_with_requests",
      [](communicator& world) {
        std::vector<int> v(100'000, 1);
-       auto under_way = world.iallreduce(send_buf(v), op(std::plus<>{}));
+       auto pending = world.iallreduce(send_buf(v), op(std::plus<>{}));
        if (world.rank() == odd) throw std::runtime_error("planted fault");
-       under_way.wait();
+       pending.wait();
        sum(world);
      }},
     {"exits",
@@ -166,9 +166,9 @@ const std::map<std::string, program> cases = {
        if (world.rank() == odd) std::exit(0);
        sum(world);
      }},
-    {"aborts", [](communicator& world) { signalled(world, [] { std::abort(); }); }},
-    {"killed", [](communicator& world) { signalled(world, [] { raise(SIGKILL); }); }},
-    {"stopped", [](communicator& world) { signalled(world, stop_for_a_while); }},
+    {"aborts", [](communicator& world) { send_signal(world, [] { std::abort(); }); }},
+    {"killed", [](communicator& world) { send_signal(world, [] { raise(SIGKILL); }); }},
+    {"stopped", [](communicator& world) { send_signal(world, stop_for_a_while); }},
     // --- Destroyed objects.
     {"freed_communicator",
      [](communicator& world) {
@@ -190,12 +190,15 @@ const std::map<std::string, program> cases = {
        second.wait();
        first.wait();
      }},
-    {"communicator_after_run", [](communicator& world) { if (world.rank() == 0) kept = world; }},
+    {"communicator_after_run",
+     [](communicator& world) {
+       if (world.rank() == 0) saved = world;
+     }},
     {"request_after_run",
      [](communicator& world) {
        auto r = world.iallreduce(send_buf(std::vector<int>(1, 1)), op(std::plus<>{}));
        if (world.rank() == 0)
-         kept_request.emplace(std::move(r));
+         saved_request.emplace(std::move(r));
        else
          r.wait();
        sum(world);
@@ -218,8 +221,8 @@ int main(int argc, char** argv) {
   }
   const int status = run(argc, argv, chosen->second);
   try {
-    if (kept) kept->barrier();
-    if (kept_request) kept_request->wait();
+    if (saved) saved->barrier();
+    if (saved_request) saved_request->wait();
   } catch (const usage_error& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 3;

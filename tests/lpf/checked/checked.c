@@ -41,21 +41,21 @@ static void schedule(struct state* t, const char* what) {
   } else if (is(what, "collective_and_put")) {
     if (t->s == 0) lpf_put(t->ctx, t->as, 32, t->p - 1, t->bs, 0, 8, LPF_MSG_DEFAULT);
     lpf_broadcast(t->coll, t->bs, t->as, 8, t->p - 1);
-  } else if (is(what, "before_its_sync")) {
+  } else if (is(what, "remote_slot_before_sync")) {
     static double late[2];
     lpf_memslot_t fresh;
     lpf_register_global(t->ctx, late, sizeof late, &fresh);
     if (t->s == 0) lpf_put(t->ctx, t->as, 0, 1, fresh, 0, 8, LPF_MSG_DEFAULT);
-  } else if (is(what, "own_before_its_sync")) {
+  } else if (is(what, "local_slot_before_sync")) {
     static double late[2];
     lpf_memslot_t fresh;
     lpf_register_global(t->ctx, late, sizeof late, &fresh);
     lpf_put(t->ctx, fresh, 0, next, t->bs, 0, 8, LPF_MSG_DEFAULT);
-  } else if (is(what, "object_before_its_sync")) {
+  } else if (is(what, "object_before_sync")) {
     lpf_coll_t fresh;
     lpf_collectives_init(t->ctx, t->s, t->p, 1, 8, 64, &fresh);
     lpf_broadcast(fresh, t->as, t->bs, 8, 0);
-  } else if (is(what, "beyond_the_far_end")) {
+  } else if (is(what, "remote_out_of_range")) {
     if (t->s == 0) lpf_put(t->ctx, t->as, 0, 1, t->bs, sizeof t->b - 4, 8, LPF_MSG_DEFAULT);
   } else if (is(what, "root_differs")) {
     lpf_broadcast(t->coll, t->as, t->bs, 8, t->s == 1 ? 1 : 0);

@@ -4,7 +4,7 @@
 #include "lpf/collectives.h"
 #include "lpf/core.h"
 
-bool meet(lpf_t ctx, lpf_coll_t coll, lpf_memslot_t slot) {
+bool broadcast_and_sync(lpf_t ctx, lpf_coll_t coll, lpf_memslot_t slot) {
   if (::lpf_broadcast(coll, slot, slot, 8, 0) != LPF_SUCCESS) return false;
   return ::lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS;
 }

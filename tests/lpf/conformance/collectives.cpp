@@ -20,18 +20,18 @@ std::vector<unsigned> roots_of(unsigned p) {
   return {0, 1, p / 2, p - 1};
 }
 
-std::vector<shape> tried_of(const std::vector<shape>& all, unsigned p) {
+std::vector<shape> selected_of(const std::vector<shape>& all, unsigned p) {
   std::vector<shape> some;
   for (std::size_t i = 0; i < all.size(); ++i)
-    if (is_tried(i) && (p <= 100 || i % 3 == 0)) some.push_back(all[i]);
+    if (is_selected(i) && (p <= 100 || i % 3 == 0)) some.push_back(all[i]);
   return some;
 }
 
 // Resizes to enough slots and messages for any batch of jobs.
-void room_for_jobs(const process& me) { me.room(200, 8 * me.p + 8); }
+void resize_for_jobs(const process& me) { me.resize(200, 8 * me.p + 8); }
 
-void every_shape_of_moves(const process& me) {
-  room_for_jobs(me);
+void all_transfer_shapes(const process& me) {
+  resize_for_jobs(me);
   const team all = make_team(me, 1, 0, 1000);
   std::vector<std::size_t> sizes = {0, 1, 3, 8};
   if (me.p <= 33) sizes.push_back(1000);
@@ -39,10 +39,10 @@ void every_shape_of_moves(const process& me) {
   for (const kind k : {kind::broadcast, kind::gather, kind::scatter})
     for (const std::size_t n : sizes)
       for (const unsigned root : roots_of(me.p))
-        for (const idle untouched : {idle::full, idle::empty, idle::invalid})
+        for (const unused_area unused : {unused_area::full, unused_area::empty, unused_area::invalid})
           for (const bool in_place : {false, true})
-            if (untouched == idle::full || !in_place) {
-              shape s{.what = k, .size = n, .root = root, .in_place = in_place, .untouched = untouched};
+            if (unused == unused_area::full || !in_place) {
+              shape s{.what = k, .size = n, .root = root, .in_place = in_place, .unused = unused};
               s.local = shapes.size() % 2 == 1;
               shapes.push_back(s);
             }
@@ -53,12 +53,12 @@ void every_shape_of_moves(const process& me) {
       shapes.push_back({.what = kind::allgather, .size = n, .in_place = true, .local = local});
       shapes.push_back({.what = kind::alltoall, .size = n, .local = local});
     }
-  one_by_one(me, all, tried_of(shapes, me.p));
+  one_by_one(me, all, selected_of(shapes, me.p));
   end_team(me, all);
 }
 
-void every_shape_of_combinations(const process& me) {
-  room_for_jobs(me);
+void all_reduction_shapes(const process& me) {
+  resize_for_jobs(me);
   const team all = make_team(me, 1, 1000, 64000);
   const std::size_t p = me.p;
   std::vector<std::size_t> nums = {0, 1, p - 1, p, p + 1, 2 * p + 1, 7};
@@ -78,13 +78,13 @@ void every_shape_of_combinations(const process& me) {
       shapes.push_back({.what = kind::allcombine, .size = n, .num = num});
     }
   }
-  shapes = tried_of(shapes, me.p);
+  shapes = selected_of(shapes, me.p);
   // Small collectives, up to 40 bytes, may use another path.
   for (const unsigned root : roots_of(me.p))
     for (const std::size_t n : {40, 41})
       shapes.push_back({.what = kind::combine, .size = 1, .num = n, .root = root});
   for (const std::size_t n : {5, 6}) shapes.push_back({.what = kind::allcombine, .size = 8, .num = n});
-  // Faults of the first implementation.
+  // These shapes failed in the first implementation.
   shapes.push_back({.what = kind::allcombine, .size = 24, .num = 1});
   shapes.push_back({.what = kind::combine, .size = 24, .num = 6, .root = me.p - 1});
   one_by_one(me, all, shapes);
@@ -92,7 +92,7 @@ void every_shape_of_combinations(const process& me) {
 }
 
 void nothing_to_reduce(const process& me) {
-  room_for_jobs(me);
+  resize_for_jobs(me);
   const team all = make_team(me, 1, 0, 0);
   std::vector<shape> shapes;
   for (int again = 0; again < 3; ++again)
@@ -103,7 +103,7 @@ void nothing_to_reduce(const process& me) {
 }
 
 void large(const process& me) {
-  room_for_jobs(me);
+  resize_for_jobs(me);
   constexpr std::size_t mega = 1 << 20;
   const team all = make_team(me, 4, mega, mega);
   const unsigned last = me.p - 1;
@@ -124,13 +124,13 @@ void large(const process& me) {
   end_team(me, all);
 }
 
-std::vector<shape> one_of_each(unsigned p, std::size_t turn) {
+std::vector<shape> one_call_of_each(unsigned p, std::size_t turn) {
   std::vector<shape> shapes;
   for (std::size_t i = 0; i < std::size(kinds); ++i) {
     shape s{
         .what = kinds[(i + turn) % std::size(kinds)], .size = element_sizes[(i + turn) % 4], .num = 5 + turn};
     s.root = static_cast<unsigned>((i + 2 * turn) % p);
-    s.untouched = static_cast<idle>((i + turn) % 3);
+    s.unused = static_cast<unused_area>((i + turn) % 3);
     shapes.push_back(s);
   }
   return shapes;
@@ -139,9 +139,9 @@ std::vector<shape> one_of_each(unsigned p, std::size_t turn) {
 // The maximum number of calls on two objects, beside puts and gets that arrive in the same sync.
 // One further call does nothing.
 void several_at_once(const process& me) {
-  me.room(200, 200 * me.p);
-  for (std::size_t turn = 0; turn < (me.p > 16 ? 2 : 6 / thin() + 1); ++turn) {
-    const std::vector<shape> shapes = one_of_each(me.p, turn);
+  me.resize(200, 200 * me.p);
+  for (std::size_t turn = 0; turn < (me.p > 16 ? 2 : 6 / thinning() + 1); ++turn) {
+    const std::vector<shape> shapes = one_call_of_each(me.p, turn);
     const team a = make_team(me, shapes.size(), 24, 1000), b = make_team(me, 2, 24, 1000);
     std::vector<std::unique_ptr<job>> jobs, beyond;
     for (const shape& s : shapes)
@@ -149,8 +149,8 @@ void several_at_once(const process& me) {
     jobs.push_back(std::make_unique<job>(me, a, shapes[0], 50));
     jobs.push_back(std::make_unique<job>(me, a, shapes[4], 51));
     for (const shape& s : shapes) beyond.push_back(std::make_unique<job>(me, b, s, 60 + beyond.size()));
-    for (auto& j : jobs) j->enrol();
-    for (auto& j : beyond) j->enrol();
+    for (auto& j : jobs) j->register_slots();
+    for (auto& j : beyond) j->register_slots();
     guarded memory(2048);
     write_text(memory.data(), me.pid, 1024);
     lpf_memslot_t g;
@@ -175,20 +175,20 @@ void several_at_once(const process& me) {
     me.equal(memory.data(), wanted.data(), 2048, "a put and a get beside collectives");
     me.sync();
     for (auto& j : beyond) j->verify(false);
-    for (auto& j : jobs) j->withdraw();
-    for (auto& j : beyond) j->withdraw();
+    for (auto& j : jobs) j->deregister_slots();
+    for (auto& j : beyond) j->deregister_slots();
     me.needs(lpf_deregister(me.ctx, g), "lpf_deregister");
     end_team(me, a);
     end_team(me, b);
   }
 }
 
-// Beyond max_elem_size or max_byte_size a call does nothing, and others continue; also if num *
-// size overflows.
+// A call beyond max_elem_size or max_byte_size has no effect, and other calls continue. The same
+// holds if num * size overflows.
 void limits(const process& me) {
-  room_for_jobs(me);
+  resize_for_jobs(me);
   const team all = make_team(me, 3, 8, 100), tiny = make_team(me, 3, 0, 0);
-  constexpr std::size_t endless = std::numeric_limits<std::size_t>::max();
+  constexpr std::size_t max_size = std::numeric_limits<std::size_t>::max();
   std::vector<shape> beyond;
   for (const kind k : {kind::broadcast, kind::gather, kind::scatter, kind::allgather, kind::alltoall})
     beyond.push_back({.what = k, .size = 101});
@@ -206,8 +206,8 @@ void limits(const process& me) {
   for (const kind k : kinds) none.push_back(std::make_unique<job>(me, tiny, shape{.what = k, .size = 1}, 40));
   guarded element(64);
   lpf_memslot_t e;
-  for (auto& j : jobs) j->enrol();
-  for (auto& j : none) j->enrol();
+  for (auto& j : jobs) j->register_slots();
+  for (auto& j : none) j->register_slots();
   me.needs(lpf_register_global(me.ctx, element.data(), 64, &e), "lpf_register_global");
   me.sync();
   combine_at_most(100);
@@ -216,13 +216,13 @@ void limits(const process& me) {
     me.returns(jobs[i]->call(), LPF_ERR_OUT_OF_MEMORY, text_of(beyond[i]) + " beyond the limit");
     me.returns(none[i]->call(), LPF_ERR_OUT_OF_MEMORY, "beyond a limit of 0");
     jobs[beyond.size() + i]->begin();
-    for (const std::size_t num : {endless, endless / 8 + 2, std::size_t{1} << 61}) {
+    for (const std::size_t num : {max_size, max_size / 8 + 2, std::size_t{1} << 61}) {
       me.returns(lpf_combine(all.coll, element.data(), e, num, 8, never, 0), LPF_ERR_OUT_OF_MEMORY,
                  "combine of num * 8 that wraps");
       me.returns(lpf_allcombine(all.coll, element.data(), e, 8, num, never), LPF_ERR_OUT_OF_MEMORY,
                  "allcombine of 8 * size that wraps");
     }
-    for (const std::size_t size : {endless, endless / (me.p + 1) + 1}) {
+    for (const std::size_t size : {max_size, max_size / (me.p + 1) + 1}) {
       me.returns(lpf_allgather(all.coll, e, e, size, false), LPF_ERR_OUT_OF_MEMORY,
                  "allgather of p * size that wraps");
       me.returns(lpf_gather(all.coll, e, e, size, 0), LPF_ERR_OUT_OF_MEMORY, "gather of p * size that wraps");
@@ -233,21 +233,21 @@ void limits(const process& me) {
     jobs[beyond.size() + i]->verify();
     me.sync();
   }
-  for (auto& j : jobs) j->withdraw();
-  for (auto& j : none) j->withdraw();
+  for (auto& j : jobs) j->deregister_slots();
+  for (auto& j : none) j->deregister_slots();
   end_team(me, all);
   end_team(me, tiny);
 }
 
-// A collective with a hidden sync would empty the queue, and make a resize take effect.
-void nothing_is_hidden(const process& me) {
-  if (suite::checked()) return;
-  me.room(200, 2 * me.p + 2);
+// A collective that syncs internally would empty the queue, and a resize would take effect.
+void no_hidden_sync(const process& me) {
+  if (suite::in_checked_mode()) return;
+  me.resize(200, 2 * me.p + 2);
   const team all = make_team(me, 9, 24, 1000);
-  const std::vector<shape> shapes = one_of_each(me.p, 1);
+  const std::vector<shape> shapes = one_call_of_each(me.p, 1);
   std::vector<std::unique_ptr<job>> jobs;
   for (const shape& s : shapes) jobs.push_back(std::make_unique<job>(me, all, s, jobs.size()));
-  for (auto& j : jobs) j->enrol();
+  for (auto& j : jobs) j->register_slots();
   guarded memory(16);
   lpf_memslot_t g;
   me.needs(lpf_register_global(me.ctx, memory.data(), 16, &g), "lpf_register_global");
@@ -264,22 +264,21 @@ void nothing_is_hidden(const process& me) {
                "put after a collective with a full queue");
   }
   me.sync();
-  for (auto& j : jobs) j->withdraw();
+  for (auto& j : jobs) j->deregister_slots();
   end_team(me, all);
 }
 
-// Three objects over the same processes; each process uses them in another order. Only calls on one
+// Three objects over the same processes. Each process uses them in another order. Only calls on one
 // object have a common order.
-// are in the order of all.
 void any_order(const process& me) {
-  me.room(200, 64 * me.p);
+  me.resize(200, 64 * me.p);
   team t[3];
   for (team& one : t) one = make_team(me, 9, 24, 1000);
-  dice own(me.pid + 1);
-  for (std::size_t turn = 0; turn < (me.p > 16 ? 3 : 20 / thin()); ++turn) {
+  dice order(me.pid + 1);
+  for (std::size_t turn = 0; turn < (me.p > 16 ? 3 : 20 / thinning()); ++turn) {
     std::vector<std::unique_ptr<job>> jobs[3];
     for (std::size_t k = 0; k < 3; ++k) {
-      const std::vector<shape> shapes = one_of_each(me.p, turn + 2 * k);
+      const std::vector<shape> shapes = one_call_of_each(me.p, turn + 2 * k);
       for (std::size_t i = 0; i < 4; ++i)
         jobs[k].push_back(std::make_unique<job>(
             me, t[k],
@@ -288,12 +287,12 @@ void any_order(const process& me) {
             10 * k + i));
     }
     for (auto& list : jobs)
-      for (auto& j : list) j->enrol();
+      for (auto& j : list) j->register_slots();
     me.sync();
     combine_at_most(100);
     std::size_t done[3] = {0, 0, 0};
     for (int n = 0; n < 12;) {
-      const std::size_t k = own.below(3);
+      const std::size_t k = order.below(3);
       if (done[k] == 4) continue;
       jobs[k][done[k]++]->begin();
       ++n;
@@ -302,18 +301,18 @@ void any_order(const process& me) {
     for (auto& list : jobs)
       for (auto& j : list) {
         j->verify();
-        j->withdraw();
+        j->deregister_slots();
       }
     me.sync();
   }
   for (const team& one : t) end_team(me, one);
 }
 
-// Each object takes one entry of the register and returns it. misuse.cpp tests numbers of destroyed
-// objects.
-void objects_come_and_go(const process& me) {
-  me.room(4, 4 * me.p);
-  const int times = me.p > 16 ? 5 : 100 / static_cast<int>(thin());
+// Each object occupies one entry of the register until it is destroyed. misuse.cpp tests numbers of
+// destroyed objects.
+void create_and_destroy(const process& me) {
+  me.resize(4, 4 * me.p);
+  const int times = me.p > 16 ? 5 : 100 / static_cast<int>(thinning());
   for (int k = 0; k < times; ++k) {
     team t[4];
     for (team& one : t) one = make_team(me, 2, 8, 64);
@@ -326,13 +325,13 @@ void objects_come_and_go(const process& me) {
     end_team(me, t[3]);
     job j(me, k % 2 == 0 ? t[0] : t[2], {.what = kinds[static_cast<std::size_t>(k) % 9], .size = 8, .num = 3},
           1);
-    j.enrol();
+    j.register_slots();
     me.sync();
     combine_at_most(3);
     j.begin();
     me.sync();
     j.verify();
-    j.withdraw();
+    j.deregister_slots();
     end_team(me, t[0]);
     end_team(me, t[2]);
     me.sync();
@@ -340,9 +339,9 @@ void objects_come_and_go(const process& me) {
   me.check(lpf_collectives_get_context(LPF_INVALID_COLL) == LPF_NONE, "the context of LPF_INVALID_COLL");
 }
 
-// After every sync there is room for one call again, whatever the call was.
-void room_comes_back(const process& me) {
-  room_for_jobs(me);
+// After every sync one call is possible again, whatever the last call was.
+void capacity_returns(const process& me) {
+  resize_for_jobs(me);
   const team all = make_team(me, 1, 24, 24), alone = make_team(me, me.pid, me.pid + 1, 1, 1, 24, 24);
   guarded area(24 * me.p), into(24 * me.p);
   lpf_memslot_t a, b;
@@ -379,16 +378,11 @@ void room_comes_back(const process& me) {
 }
 
 constexpr suite::entry every[] = {
-    {"every_shape_of_moves", every_shape_of_moves},
-    {"every_shape_of_combinations", every_shape_of_combinations},
-    {"nothing_to_reduce", nothing_to_reduce},
-    {"large", large, 8},
-    {"several_at_once", several_at_once},
-    {"limits", limits},
-    {"nothing_is_hidden", nothing_is_hidden},
-    {"any_order", any_order},
-    {"objects_come_and_go", objects_come_and_go},
-    {"room_comes_back", room_comes_back},
+    {"all_transfer_shapes", all_transfer_shapes}, {"all_reduction_shapes", all_reduction_shapes},
+    {"nothing_to_reduce", nothing_to_reduce},     {"large", large, 8},
+    {"several_at_once", several_at_once},         {"limits", limits},
+    {"no_hidden_sync", no_hidden_sync},           {"any_order", any_order},
+    {"create_and_destroy", create_and_destroy},   {"capacity_returns", capacity_returns},
 };
 
 }  // namespace

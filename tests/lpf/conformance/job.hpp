@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One collective call on one process: its memory between canaries, the call, and the expected
-// contents. It checks members and other processes, and areas that must stay unchanged by LPF's
-// documents.
+// contents. It also checks processes that are no members, and areas that must stay unchanged by
+// LPF's documents.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ inline bool is_rooted(kind k) {
 inline bool combines(kind k) { return k >= kind::reduce; }
 
 /// The state of an area that a call does not use.
-enum class idle { full, empty, invalid };
+enum class unused_area { full, empty, invalid };
 
 struct shape {
   kind what = kind::broadcast;
@@ -32,16 +32,16 @@ struct shape {
   unsigned root = 0;
   bool in_place = false;  ///< of an allgather: only on even members; sets exclude
   bool exclude = false;
-  idle untouched = idle::full;
+  unused_area unused = unused_area::full;
   bool local = false;  ///< slots are local if the call permits it
 };
 std::string text_of(const shape& s);
 
-/// The members of a collective as one process knows them.
+/// A collectives object, and the index of this process among its members.
 struct team {
   lpf_coll_t coll;
-  unsigned size, place;  ///< place >= size: this process is no member
-  bool member() const { return place < size; }
+  unsigned size, rank;  ///< rank >= size: this process is no member
+  bool member() const { return rank < size; }
 };
 
 class job {
@@ -50,21 +50,21 @@ class job {
   job(const process& me, const team& by, const shape& s, std::uint64_t text);
   job(const job&) = delete;
   /// Registers two slots, on all processes of the section, members or not.
-  void enrol();
-  void withdraw();
+  void register_slots();
+  void deregister_slots();
   lpf_err_t call() const;
   /// Schedules the call, on a member.
   void begin() const {
     if (team_.member()) me_.needs(call(), text_of(shape_));
   }
-  /// Checks the result after the sync. If `happened` is false, the call must have done nothing.
+  /// Checks the result after the sync. If `happened` is false, the call must have had no effect.
   void verify(bool happened = true);
 
  private:
-  bool at_root() const { return !is_rooted(shape_.what) || team_.place == shape_.root; }
-  void lay_out();
-  void place_slot(guarded& area, bool touched, bool may_be_local, lpf_memslot_t& slot, std::size_t offset,
-                  std::size_t size);
+  bool at_root() const { return !is_rooted(shape_.what) || team_.rank == shape_.root; }
+  void fill_buffers();
+  void register_area(guarded& area, bool accessed, bool may_be_local, lpf_memslot_t& slot, std::size_t offset,
+                     std::size_t size);
   void expect();
   void expect_blocks();
   void expect_combined();
@@ -80,22 +80,22 @@ class job {
   bool src_registered_ = false, dst_registered_ = false;
 };
 
-/// Sizes with combiners. For size 24 they check that elements are valid.
+/// The element sizes that have combiners. Those of size 24 check that elements are valid.
 inline constexpr std::size_t element_sizes[] = {1, 3, 8, 24, 1000};
 
 /// Sets the maximum number of elements in a call of a combiner. Call it between two syncs, without
 /// collectives, with the same value on all processes.
 void combine_at_most(std::size_t n);
 
-/// Runs each in a superstep of its own, or all in one.
+/// Runs each call in a separate superstep, or all in one.
 void one_by_one(const process& me, const team& by, const std::vector<shape>& all);
 void all_at_once(const process& me, const team& by, const std::vector<shape>& all);
 
 /// Makes an object over all processes, or over some. All processes call it, and use it after the
 /// next sync.
-team make_team(const process& me, std::size_t calls, std::size_t element, std::size_t most);
+team make_team(const process& me, std::size_t calls, std::size_t element, std::size_t max_bytes);
 team make_team(const process& me, unsigned lo, unsigned hi, unsigned str, std::size_t calls,
-               std::size_t element, std::size_t most);
+               std::size_t element, std::size_t max_bytes);
 void end_team(const process& me, const team& by);
 
 }  // namespace suite

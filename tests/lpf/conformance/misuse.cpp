@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests mistakes: each wrong argument is a permanent error on the process that passes it. The
-// others learn of it in a sync, no process blocks, and the next section works. The same holds for a
+// Tests mistakes: each wrong argument is a permanent error on the process that passes it. A sync of
+// the other processes fails, no process blocks, and the next section works. The same holds for a
 // section that some processes leave.
 #include <limits>
 
@@ -13,7 +13,7 @@ namespace {
 using suite::guarded;
 using suite::process;
 
-constexpr std::size_t endless = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t max_size = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t area = 64;
 
 // The objects to misuse, made by all processes of a section.
@@ -21,21 +21,21 @@ struct tools {
   const process& me;
   guarded memory{area}, more{area};
   lpf_memslot_t global = LPF_INVALID_MEMSLOT, other = LPF_INVALID_MEMSLOT, local = LPF_INVALID_MEMSLOT,
-                gone = LPF_INVALID_MEMSLOT, gone_local = LPF_INVALID_MEMSLOT;
+                removed = LPF_INVALID_MEMSLOT, removed_local = LPF_INVALID_MEMSLOT;
   lpf_coll_t coll = LPF_INVALID_COLL, ended = LPF_INVALID_COLL;
 
   explicit tools(const process& p) : me(p) {
-    me.room(10, 4 * me.p + 8);
+    me.resize(10, 4 * me.p + 8);
     me.needs(lpf_register_global(me.ctx, memory.data(), area, &global), "lpf_register_global");
     me.needs(lpf_register_global(me.ctx, more.data(), area, &other), "lpf_register_global");
-    me.needs(lpf_register_global(me.ctx, memory.data(), area, &gone), "lpf_register_global");
+    me.needs(lpf_register_global(me.ctx, memory.data(), area, &removed), "lpf_register_global");
     me.needs(lpf_register_local(me.ctx, memory.data(), area, &local), "lpf_register_local");
-    me.needs(lpf_register_local(me.ctx, memory.data(), area, &gone_local), "lpf_register_local");
+    me.needs(lpf_register_local(me.ctx, memory.data(), area, &removed_local), "lpf_register_local");
     me.needs(lpf_collectives_init(me.ctx, me.pid, me.p, 4, 32, area, &coll), "lpf_collectives_init");
     me.needs(lpf_collectives_init(me.ctx, me.pid, me.p, 4, 32, area, &ended), "lpf_collectives_init");
     me.sync();
-    me.needs(lpf_deregister(me.ctx, gone), "lpf_deregister");
-    me.needs(lpf_deregister(me.ctx, gone_local), "lpf_deregister");
+    me.needs(lpf_deregister(me.ctx, removed), "lpf_deregister");
+    me.needs(lpf_deregister(me.ctx, removed_local), "lpf_deregister");
     me.needs(lpf_collectives_destroy(ended), "lpf_collectives_destroy");
     me.sync();
   }
@@ -57,149 +57,156 @@ struct tools {
 void ignore(std::size_t, const void*, void*) {}
 
 // Whether the call itself detects the mistake, or at the latest the next sync of some process.
-enum class told { at_once, at_sync };
+enum class detection { immediate, at_sync };
 
 struct misuse {
   const char* name;
-  told when;
+  detection when;
   lpf_err_t (*act)(tools&);
-  unsigned least = 1;  // minimum number of processes
+  unsigned min_processes = 1;
 };
 
 constexpr misuse all_misuses[] = {
-    {"put from a slot that never was", told::at_once,
+    {"put from a slot that does not exist", detection::immediate,
      [](tools& t) { return t.put(4711, 0, t.next(), t.global, 0, 8); }},
-    {"put from LPF_INVALID_MEMSLOT", told::at_once,
+    {"put from LPF_INVALID_MEMSLOT", detection::immediate,
      [](tools& t) { return t.put(LPF_INVALID_MEMSLOT, 0, t.next(), t.global, 0, 8); }},
-    {"put from a slot that is gone", told::at_once,
-     [](tools& t) { return t.put(t.gone, 0, t.next(), t.global, 0, 8); }},
-    {"put from a local slot that is gone", told::at_once,
-     [](tools& t) { return t.put(t.gone_local, 0, t.next(), t.global, 0, 8); }},
-    {"put from beyond the own slot", told::at_once,
+    {"put from a slot that was deregistered", detection::immediate,
+     [](tools& t) { return t.put(t.removed, 0, t.next(), t.global, 0, 8); }},
+    {"put from a local slot that was deregistered", detection::immediate,
+     [](tools& t) { return t.put(t.removed_local, 0, t.next(), t.global, 0, 8); }},
+    {"put from beyond the end of the local slot", detection::immediate,
      [](tools& t) { return t.put(t.global, area - 7, t.next(), t.other, 0, 8); }},
-    {"put of more than the own slot", told::at_once,
+    {"put of more bytes than the local slot has", detection::immediate,
      [](tools& t) { return t.put(t.local, 0, t.next(), t.other, 0, area + 1); }},
-    {"put from offset SIZE_MAX", told::at_once,
-     [](tools& t) { return t.put(t.global, endless, t.next(), t.other, 0, 1); }},
-    {"put from an offset that wraps", told::at_once,
-     [](tools& t) { return t.put(t.global, endless - 3, t.next(), t.other, 0, 8); }},
-    {"put of SIZE_MAX bytes", told::at_once,
-     [](tools& t) { return t.put(t.global, 8, t.next(), t.other, 0, endless); }},
-    {"put to process p", told::at_once, [](tools& t) { return t.put(t.global, 0, t.me.p, t.other, 0, 8); }},
-    {"put to process UINT_MAX", told::at_once,
+    {"put from offset SIZE_MAX", detection::immediate,
+     [](tools& t) { return t.put(t.global, max_size, t.next(), t.other, 0, 1); }},
+    {"put from an offset that wraps", detection::immediate,
+     [](tools& t) { return t.put(t.global, max_size - 3, t.next(), t.other, 0, 8); }},
+    {"put of SIZE_MAX bytes", detection::immediate,
+     [](tools& t) { return t.put(t.global, 8, t.next(), t.other, 0, max_size); }},
+    {"put to process p", detection::immediate,
+     [](tools& t) { return t.put(t.global, 0, t.me.p, t.other, 0, 8); }},
+    {"put to process UINT_MAX", detection::immediate,
      [](tools& t) { return t.put(t.global, 0, ~0u, t.other, 0, 8); }},
-    {"put into a local slot", told::at_once,
+    {"put into a local slot", detection::immediate,
      [](tools& t) { return t.put(t.global, 0, t.next(), t.local, 0, 8); }},
-    {"put into LPF_INVALID_MEMSLOT", told::at_once,
+    {"put into LPF_INVALID_MEMSLOT", detection::immediate,
      [](tools& t) { return t.put(t.global, 0, t.next(), LPF_INVALID_MEMSLOT, 0, 8); }},
-    {"put into a slot that never was", told::at_sync,
+    {"put into a slot that does not exist", detection::at_sync,
      [](tools& t) { return t.put(t.global, 0, t.next(), 4710, 0, 8); }},
-    {"put into a slot that is gone", told::at_sync,
-     [](tools& t) { return t.put(t.global, 0, t.next(), t.gone, 0, 8); }},
-    {"put beyond the far slot", told::at_sync,
+    {"put into a slot that was deregistered", detection::at_sync,
+     [](tools& t) { return t.put(t.global, 0, t.next(), t.removed, 0, 8); }},
+    {"put beyond the end of the remote slot", detection::at_sync,
      [](tools& t) { return t.put(t.global, 0, t.next(), t.other, area - 7, 8); }},
-    {"put to offset SIZE_MAX", told::at_sync,
-     [](tools& t) { return t.put(t.global, 0, t.next(), t.other, endless, 1); }},
-    {"put to an offset that wraps", told::at_sync,
-     [](tools& t) { return t.put(t.global, 0, t.next(), t.other, endless - 3, 8); }},
-    {"put beyond 4 GiB", told::at_sync,
+    {"put to offset SIZE_MAX", detection::at_sync,
+     [](tools& t) { return t.put(t.global, 0, t.next(), t.other, max_size, 1); }},
+    {"put to an offset that wraps", detection::at_sync,
+     [](tools& t) { return t.put(t.global, 0, t.next(), t.other, max_size - 3, 8); }},
+    {"put beyond 4 GiB", detection::at_sync,
      [](tools& t) { return t.put(t.global, 0, t.next(), t.other, std::size_t{1} << 32, 8); }},
-    {"put into a slot beyond 2^32", told::at_sync,
+    {"put into a slot beyond 2^32", detection::at_sync,
      [](tools& t) { return t.put(t.global, 0, t.next(), t.other + (std::size_t{1} << 32), 0, 8); }},
-    {"put beyond the own far end", told::at_sync,
+    {"put beyond the end of the local slot of the target", detection::at_sync,
      [](tools& t) { return t.put(t.global, 0, t.me.pid, t.other, area, 1); }},
-    {"get from process p", told::at_once, [](tools& t) { return t.get(t.me.p, t.other, 0, t.global, 0, 8); }},
-    {"get from process UINT_MAX", told::at_once,
+    {"get from process p", detection::immediate,
+     [](tools& t) { return t.get(t.me.p, t.other, 0, t.global, 0, 8); }},
+    {"get from process UINT_MAX", detection::immediate,
      [](tools& t) { return t.get(~0u, t.other, 0, t.global, 0, 8); }},
-    {"get of a local slot", told::at_once,
+    {"get of a local slot", detection::immediate,
      [](tools& t) { return t.get(t.next(), t.local, 0, t.other, 0, 8); }},
-    {"get into a slot that is gone", told::at_once,
-     [](tools& t) { return t.get(t.next(), t.other, 0, t.gone, 0, 8); }},
-    {"get into LPF_INVALID_MEMSLOT", told::at_once,
+    {"get into a slot that was deregistered", detection::immediate,
+     [](tools& t) { return t.get(t.next(), t.other, 0, t.removed, 0, 8); }},
+    {"get into LPF_INVALID_MEMSLOT", detection::immediate,
      [](tools& t) { return t.get(t.next(), t.other, 0, LPF_INVALID_MEMSLOT, 0, 8); }},
-    {"get beyond the own slot", told::at_once,
+    {"get beyond the end of the local slot", detection::immediate,
      [](tools& t) { return t.get(t.next(), t.other, 0, t.global, 1, area); }},
-    {"get to an offset that wraps", told::at_once,
-     [](tools& t) { return t.get(t.next(), t.other, 0, t.local, endless - 1, 8); }},
-    {"get of LPF_INVALID_MEMSLOT", told::at_sync,
+    {"get to an offset that wraps", detection::immediate,
+     [](tools& t) { return t.get(t.next(), t.other, 0, t.local, max_size - 1, 8); }},
+    {"get of LPF_INVALID_MEMSLOT", detection::at_sync,
      [](tools& t) { return t.get(t.next(), LPF_INVALID_MEMSLOT, 0, t.global, 0, 8); }},
-    {"get of a slot that never was", told::at_sync,
+    {"get of a slot that does not exist", detection::at_sync,
      [](tools& t) { return t.get(t.next(), 4710, 0, t.global, 0, 8); }},
-    {"get beyond the far slot", told::at_sync,
+    {"get beyond the end of the remote slot", detection::at_sync,
      [](tools& t) { return t.get(t.next(), t.other, area - 31, t.global, 0, 32); }},
-    {"get from an offset that wraps", told::at_sync,
-     [](tools& t) { return t.get(t.next(), t.other, endless - 7, t.global, 0, 16); }},
-    {"deregister what never was", told::at_once, [](tools& t) { return lpf_deregister(t.me.ctx, 4711); }},
-    {"deregister LPF_INVALID_MEMSLOT", told::at_once,
+    {"get from an offset that wraps", detection::at_sync,
+     [](tools& t) { return t.get(t.next(), t.other, max_size - 7, t.global, 0, 16); }},
+    {"deregister an unknown slot", detection::immediate,
+     [](tools& t) { return lpf_deregister(t.me.ctx, 4711); }},
+    {"deregister LPF_INVALID_MEMSLOT", detection::immediate,
      [](tools& t) { return lpf_deregister(t.me.ctx, LPF_INVALID_MEMSLOT); }},
-    {"deregister twice", told::at_once, [](tools& t) { return lpf_deregister(t.me.ctx, t.gone); }},
-    {"deregister a local slot twice", told::at_once,
-     [](tools& t) { return lpf_deregister(t.me.ctx, t.gone_local); }},
-    {"register null that is not empty", told::at_once,
-     [](tools& t) { return lpf_register_local(t.me.ctx, nullptr, 1, &t.gone); }},
-    {"register null globally that is not empty", told::at_once,
-     [](tools& t) { return lpf_register_global(t.me.ctx, nullptr, 8, &t.gone); }},
-    {"register_local without a place for the slot", told::at_once,
+    {"deregister twice", detection::immediate, [](tools& t) { return lpf_deregister(t.me.ctx, t.removed); }},
+    {"deregister a local slot twice", detection::immediate,
+     [](tools& t) { return lpf_deregister(t.me.ctx, t.removed_local); }},
+    {"register null that is not empty", detection::immediate,
+     [](tools& t) { return lpf_register_local(t.me.ctx, nullptr, 1, &t.removed); }},
+    {"register null globally that is not empty", detection::immediate,
+     [](tools& t) { return lpf_register_global(t.me.ctx, nullptr, 8, &t.removed); }},
+    {"register_local without a pointer to the slot", detection::immediate,
      [](tools& t) { return lpf_register_local(t.me.ctx, t.memory.data(), 8, nullptr); }},
-    {"register_global without a place for the slot", told::at_once,
+    {"register_global without a pointer to the slot", detection::immediate,
      [](tools& t) { return lpf_register_global(t.me.ctx, t.memory.data(), 8, nullptr); }},
-    {"probe into nothing", told::at_once, [](tools& t) { return lpf_probe(t.me.ctx, nullptr); }},
-    {"init without an object", told::at_once,
+    {"probe into nothing", detection::immediate, [](tools& t) { return lpf_probe(t.me.ctx, nullptr); }},
+    {"init without an object", detection::immediate,
      [](tools& t) { return lpf_collectives_init(t.me.ctx, t.me.pid, t.me.p, 1, 8, 8, nullptr); }},
-    {"init of another process", told::at_once,
+    {"init of another process", detection::immediate,
      [](tools& t) { return t.init(t.me.pid + 1, t.me.p, 0, t.me.p, 1); }},
-    {"init of too many processes", told::at_once,
+    {"init of too many processes", detection::immediate,
      [](tools& t) { return t.init(t.me.pid, t.me.p + 1, 0, t.me.p, 1); }},
-    {"init of no processes", told::at_once, [](tools& t) { return t.init(t.me.pid, 0, 0, 0, 1); }},
-    {"init up to beyond the last", told::at_once,
+    {"init of no processes", detection::immediate, [](tools& t) { return t.init(t.me.pid, 0, 0, 0, 1); }},
+    {"init up to beyond the last", detection::immediate,
      [](tools& t) { return t.init(t.me.pid, t.me.p, 0, t.me.p + 1, 1); }},
-    {"init with hi UINT_MAX", told::at_once, [](tools& t) { return t.init(t.me.pid, t.me.p, 0, ~0u, 1); }},
-    {"init from lo above hi", told::at_once, [](tools& t) { return t.init(t.me.pid, t.me.p, t.me.p, 0, 1); }},
-    {"init with lo UINT_MAX", told::at_once,
+    {"init with hi UINT_MAX", detection::immediate,
+     [](tools& t) { return t.init(t.me.pid, t.me.p, 0, ~0u, 1); }},
+    {"init from lo above hi", detection::immediate,
+     [](tools& t) { return t.init(t.me.pid, t.me.p, t.me.p, 0, 1); }},
+    {"init with lo UINT_MAX", detection::immediate,
      [](tools& t) { return t.init(t.me.pid, t.me.p, ~0u, t.me.p, 1); }},
-    {"init of no member", told::at_once,
+    {"init of no member", detection::immediate,
      [](tools& t) { return t.init(t.me.pid, t.me.p, t.me.pid, t.me.pid, 1); }},
-    {"init with stride 0", told::at_once, [](tools& t) { return t.init(t.me.pid, t.me.p, 0, t.me.p, 0); }},
-    {"init for no calls", told::at_once, [](tools& t) { return t.init(t.me.pid, t.me.p, 0, t.me.p, 1, 0); }},
-    {"broadcast by an object that is gone", told::at_once,
+    {"init with stride 0", detection::immediate,
+     [](tools& t) { return t.init(t.me.pid, t.me.p, 0, t.me.p, 0); }},
+    {"init for no calls", detection::immediate,
+     [](tools& t) { return t.init(t.me.pid, t.me.p, 0, t.me.p, 1, 0); }},
+    {"broadcast by a destroyed object", detection::immediate,
      [](tools& t) { return lpf_broadcast(t.ended, t.global, t.other, 8, 0); }},
-    {"allreduce by an object that is gone", told::at_once,
+    {"allreduce by a destroyed object", detection::immediate,
      [](tools& t) { return lpf_allreduce(t.ended, t.memory.data(), t.global, 8, ignore); }},
-    {"destroy twice", told::at_once, [](tools& t) { return lpf_collectives_destroy(t.ended); }},
-    {"broadcast from root p", told::at_once,
+    {"destroy twice", detection::immediate, [](tools& t) { return lpf_collectives_destroy(t.ended); }},
+    {"broadcast from root p", detection::immediate,
      [](tools& t) { return lpf_broadcast(t.coll, t.global, t.other, 8, t.me.p); }},
-    {"gather to root UINT_MAX", told::at_once,
+    {"gather to root UINT_MAX", detection::immediate,
      [](tools& t) { return lpf_gather(t.coll, t.global, t.other, 1, ~0u); }},
-    {"scatter from root p", told::at_once,
+    {"scatter from root p", detection::immediate,
      [](tools& t) { return lpf_scatter(t.coll, t.global, t.other, 1, t.me.p); }},
-    {"reduce to root p", told::at_once,
+    {"reduce to root p", detection::immediate,
      [](tools& t) { return lpf_reduce(t.coll, t.memory.data(), t.global, 8, ignore, t.me.p); }},
-    {"combine to root UINT_MAX", told::at_once,
+    {"combine to root UINT_MAX", detection::immediate,
      [](tools& t) { return lpf_combine(t.coll, t.memory.data(), t.global, 1, 8, ignore, ~0u); }},
-    {"broadcast of no slot", told::at_once,
+    {"broadcast of no slot", detection::immediate,
      [](tools& t) { return lpf_broadcast(t.coll, LPF_INVALID_MEMSLOT, t.other, 8, t.me.pid); }},
-    {"broadcast into no slot", told::at_once,
-     [](tools& t) { return lpf_broadcast(t.coll, t.global, t.gone, 8, t.next()); }, 2},
-    {"allgather of no slot", told::at_once,
-     [](tools& t) { return lpf_allgather(t.coll, t.gone, t.other, 0 + 1, true); }},
-    {"alltoall into itself", told::at_once,
+    {"broadcast into no slot", detection::immediate,
+     [](tools& t) { return lpf_broadcast(t.coll, t.global, t.removed, 8, t.next()); }, 2},
+    {"allgather of no slot", detection::immediate,
+     [](tools& t) { return lpf_allgather(t.coll, t.removed, t.other, 0 + 1, true); }},
+    {"alltoall into itself", detection::immediate,
      [](tools& t) { return lpf_alltoall(t.coll, t.global, t.global, 1); }, 2},
-    {"allgather into itself", told::at_once,
+    {"allgather into itself", detection::immediate,
      [](tools& t) { return lpf_allgather(t.coll, t.global, t.global, 1, false); }, 2},
-    {"reduce of another address", told::at_once,
+    {"reduce of another address", detection::immediate,
      [](tools& t) { return lpf_reduce(t.coll, t.more.data(), t.global, 8, ignore, 0); }},
-    {"allcombine of another address", told::at_once,
+    {"allcombine of another address", detection::immediate,
      [](tools& t) { return lpf_allcombine(t.coll, t.memory.data() + 1, t.global, 8, 1, ignore); }},
-    {"allcombine of a slot that is gone", told::at_once,
-     [](tools& t) { return lpf_allcombine(t.coll, t.memory.data(), t.gone, 8, 1, ignore); }},
-    {"reduce by null", told::at_once,
+    {"allcombine of a slot that was deregistered", detection::immediate,
+     [](tools& t) { return lpf_allcombine(t.coll, t.memory.data(), t.removed, 8, 1, ignore); }},
+    {"reduce by null", detection::immediate,
      [](tools& t) { return lpf_reduce(t.coll, t.memory.data(), t.global, 8, nullptr, 0); }},
-    {"allcombine by null", told::at_once,
+    {"allcombine by null", detection::immediate,
      [](tools& t) { return lpf_allcombine(t.coll, t.memory.data(), t.global, 8, 1, nullptr); }},
 };
 
-// All functions on the failed context.
-void fails_for_good(const process& me, tools& t) {
+// Checks that all functions fail on the failed context.
+void check_failed(const process& me, tools& t) {
   lpf_memslot_t s;
   lpf_coll_t c;
   me.returns(t.put(t.global, 0, me.pid, t.other, 0, 0), LPF_ERR_FATAL, "put after a failure");
@@ -221,8 +228,8 @@ void check_memory(const process& me, tools& t) {
   me.check(t.memory.intact() && t.more.intact(), "a canary");
 }
 
-// Right calls, so that operations are in progress when a process fails; they move equal bytes.
-void keep_busy(const process& me, tools& t) {
+// Valid calls, so that operations are in progress when a process fails. They do not change memory.
+void schedule_operations(const process& me, tools& t) {
   me.needs(t.put(t.global, 0, t.next(), t.other, 32, 8), "lpf_put");
   me.needs(t.get(t.next(), t.global, 8, t.other, 40, 8), "lpf_get");
   me.needs(lpf_broadcast(t.coll, t.global, t.other, 8, 0), "lpf_broadcast");
@@ -230,44 +237,44 @@ void keep_busy(const process& me, tools& t) {
 
 enum class busy { nobody, all_others, all };
 
-// Process `who` makes the mistake. Then it syncs, or leaves at once.
-void one_misuses(const process& me, const misuse& how, unsigned who, bool stays, busy with) {
+// Process `culprit` makes the mistake. Then it syncs, or leaves at once.
+void run_misuse(const process& me, const misuse& how, unsigned culprit, bool syncs, busy with) {
   tools t(me);
-  if (with == busy::all) keep_busy(me, t);
-  if (with == busy::all_others && me.pid != who)
+  if (with == busy::all) schedule_operations(me, t);
+  if (with == busy::all_others && me.pid != culprit)
     me.needs(t.get(t.next(), t.global, 8, t.other, 40, 8), "lpf_get");
   lpf_err_t end = LPF_SUCCESS;
-  if (me.pid == who) {
+  if (me.pid == culprit) {
     end = how.act(t);
-    if (how.when == told::at_once || end != LPF_SUCCESS) {
+    if (how.when == detection::immediate || end != LPF_SUCCESS) {
       me.returns(end, LPF_ERR_FATAL, how.name);
-      fails_for_good(me, t);
+      check_failed(me, t);
     }
     // If the library reports no error here, no other process can see the mistake.
-    if (!stays && end != LPF_SUCCESS) return;
+    if (!syncs && end != LPF_SUCCESS) return;
   }
   for (int k = 0; k < 2 && end == LPF_SUCCESS; ++k) end = lpf_sync(me.ctx, LPF_SYNC_DEFAULT);
   me.returns(end, LPF_ERR_FATAL, std::string("lpf_sync after: ") + how.name);
   for (int k = 0; k < 3; ++k)
     me.returns(lpf_sync(me.ctx, LPF_SYNC_DEFAULT), LPF_ERR_FATAL, "lpf_sync after a failure");
-  fails_for_good(me, t);
+  check_failed(me, t);
   check_memory(me, t);
 }
 
-struct one_misuse {
+struct misuse_case {
   const process* outer;
   const misuse* how;
-  unsigned who;
-  bool stays;
+  unsigned culprit;
+  bool syncs;
   busy with;
 };
 
 void in_a_section(const lpf_t ctx, const lpf_pid_t pid, const lpf_pid_t nprocs, const lpf_args_t args) {
-  const one_misuse& m = *static_cast<const one_misuse*>(args.input);
+  const misuse_case& m = *static_cast<const misuse_case*>(args.input);
   const process me{ctx, pid, nprocs, m.how->name};
   try {
-    one_misuses(me, *m.how, m.who, m.stays, m.with);
-  } catch (const suite::broken&) {
+    run_misuse(me, *m.how, m.culprit, m.syncs, m.with);
+  } catch (const suite::case_failed&) {
   }
 }
 
@@ -276,8 +283,8 @@ void every_misuse(const process& me) {
   for (const misuse& how : all_misuses)
     for (const busy with : {busy::nobody, busy::all_others, busy::all}) {
       ++turn;
-      if (me.p < how.least || !suite::is_tried(turn) || (me.p > 16 && turn % 4 != 0)) continue;
-      const one_misuse m{&me, &how, turn % 2 == 0 ? me.p - 1 : turn % me.p, turn % 5 != 0, with};
+      if (me.p < how.min_processes || !suite::is_selected(turn) || (me.p > 16 && turn % 4 != 0)) continue;
+      const misuse_case m{&me, &how, turn % 2 == 0 ? me.p - 1 : turn % me.p, turn % 5 != 0, with};
       lpf_args_t args = LPF_NO_ARGS;
       args.input = &m;
       args.input_size = sizeof m;
@@ -339,7 +346,7 @@ void no_context(const process& me) {
            "a put after calls in no context");
 }
 
-// Some processes leave, with or without scheduled work. Those that sync get an error, from then on.
+// Some processes leave, with or without scheduled work. The syncs of the others then fail.
 template <unsigned Which>
 void some_leave(const process& me) {
   tools t(me);
@@ -353,10 +360,10 @@ void some_leave(const process& me) {
   if (Which == 1) me.needs(lpf_broadcast(t.coll, t.global, t.other, 8, 0), "lpf_broadcast");
   for (int k = 0; k < 3; ++k)
     me.returns(lpf_sync(me.ctx, LPF_SYNC_DEFAULT), LPF_ERR_FATAL, "lpf_sync when others have left");
-  fails_for_good(me, t);
+  check_failed(me, t);
 }
 
-// All processes leave at once, with or without scheduled work: that is no failure.
+// All processes leave at once, with scheduled work. This is no failure.
 void all_leave(const process& me) {
   tools t(me);
   me.needs(t.put(t.global, 0, t.next(), t.other, 0, 8), "lpf_put");

@@ -28,7 +28,7 @@ static void fail(lpf_pid_t pid, int line, const char* what) {
 enum { figures = 8 * 7 };
 
 /* Queries the machine with small, large and unusual arguments. */
-static void ask(lpf_machine_t m, double all[2 * figures]) {
+static void query(lpf_machine_t m, double all[2 * figures]) {
   const lpf_pid_t p[8] = {0, 1, 2, 3, 100, 65536, UINT_MAX / 2, UINT_MAX};
   const size_t bytes[7] = {0, 1, 8, 1000, 1 << 20, SIZE_MAX / 2, SIZE_MAX};
   int i, k, n = 0;
@@ -49,30 +49,30 @@ static void largest(size_t n, const void* from, void* into) {
 
 static void probes(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args) {
   lpf_machine_t m = LPF_INVALID_MACHINE;
-  double own[2 * figures], again[2 * figures], others[2 * figures];
-  lpf_memslot_t here, there;
+  double first[2 * figures], second[2 * figures], of_process_0[2 * figures];
+  lpf_memslot_t local, global;
   int i;
   (void)args;
   CHECK(lpf_probe(ctx, &m) == LPF_SUCCESS);
   CHECK(m.p >= nprocs && m.free_p >= 1 && (m.p != nprocs || m.free_p == 1));
-  ask(m, own);
-  for (i = 0; i < 2 * figures; ++i) CHECK(is_positive_and_finite(own[i]));
+  query(m, first);
+  for (i = 0; i < 2 * figures; ++i) CHECK(is_positive_and_finite(first[i]));
   CHECK(lpf_probe(ctx, &m) == LPF_SUCCESS);
-  ask(m, again);
-  CHECK(memcmp(own, again, sizeof own) == 0);
+  query(m, second);
+  CHECK(memcmp(first, second, sizeof first) == 0);
   CHECK(lpf_resize_memory_register(ctx, 2) == LPF_SUCCESS);
   CHECK(lpf_resize_message_queue(ctx, 2 * nprocs) == LPF_SUCCESS);
   CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
-  CHECK(lpf_register_global(ctx, own, sizeof own, &there) == LPF_SUCCESS);
-  CHECK(lpf_register_local(ctx, others, sizeof others, &here) == LPF_SUCCESS);
+  CHECK(lpf_register_global(ctx, first, sizeof first, &global) == LPF_SUCCESS);
+  CHECK(lpf_register_local(ctx, of_process_0, sizeof of_process_0, &local) == LPF_SUCCESS);
   CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
-  CHECK(lpf_get(ctx, 0, there, 0, here, 0, sizeof own, LPF_MSG_DEFAULT) == LPF_SUCCESS);
+  CHECK(lpf_get(ctx, 0, global, 0, local, 0, sizeof first, LPF_MSG_DEFAULT) == LPF_SUCCESS);
   CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
-  CHECK(memcmp(own, others, sizeof own) == 0);
+  CHECK(memcmp(first, of_process_0, sizeof first) == 0);
 }
 
 static void supersteps(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args) {
-  unsigned most = 10 + (pid * 7 + 3) % nprocs, sent = pid, got = 0, left = 0;
+  unsigned max_value = 10 + (pid * 7 + 3) % nprocs, sent = pid, got = 0, from_next = 0;
   lpf_memslot_t a, b, c, d;
   lpf_coll_t coll = LPF_INVALID_COLL;
   CHECK(args.f_size == 1 && args.f_symbols[0] == (lpf_func_t)largest);
@@ -81,19 +81,19 @@ static void supersteps(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t ar
   CHECK(lpf_resize_memory_register(ctx, 5) == LPF_SUCCESS);
   CHECK(lpf_resize_message_queue(ctx, 2 * nprocs + 4) == LPF_SUCCESS);
   CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
-  CHECK(lpf_collectives_init(ctx, pid, nprocs, 1, sizeof most, 0, &coll) == LPF_SUCCESS);
-  CHECK(lpf_register_global(ctx, &most, sizeof most, &a) == LPF_SUCCESS);
+  CHECK(lpf_collectives_init(ctx, pid, nprocs, 1, sizeof max_value, 0, &coll) == LPF_SUCCESS);
+  CHECK(lpf_register_global(ctx, &max_value, sizeof max_value, &a) == LPF_SUCCESS);
   CHECK(lpf_register_global(ctx, &sent, sizeof sent, &b) == LPF_SUCCESS);
   CHECK(lpf_register_global(ctx, &got, sizeof got, &c) == LPF_SUCCESS);
-  CHECK(lpf_register_local(ctx, &left, sizeof left, &d) == LPF_SUCCESS);
+  CHECK(lpf_register_local(ctx, &from_next, sizeof from_next, &d) == LPF_SUCCESS);
   CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
   CHECK(lpf_put(ctx, b, 0, (pid + 1) % nprocs, c, 0, sizeof sent, LPF_MSG_DEFAULT) == LPF_SUCCESS);
-  CHECK(lpf_get(ctx, (pid + 1) % nprocs, b, 0, d, 0, sizeof left, LPF_MSG_DEFAULT) == LPF_SUCCESS);
-  CHECK(lpf_allreduce(coll, &most, a, sizeof most, largest) == LPF_SUCCESS);
+  CHECK(lpf_get(ctx, (pid + 1) % nprocs, b, 0, d, 0, sizeof from_next, LPF_MSG_DEFAULT) == LPF_SUCCESS);
+  CHECK(lpf_allreduce(coll, &max_value, a, sizeof max_value, largest) == LPF_SUCCESS);
   CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
-  CHECK(got == (pid + nprocs - 1) % nprocs && left == (pid + 1) % nprocs);
-  CHECK(most >= 10 && most <= 9 + nprocs);
-  CHECK(most >= 10 + (pid * 7 + 3) % nprocs);
+  CHECK(got == (pid + nprocs - 1) % nprocs && from_next == (pid + 1) % nprocs);
+  CHECK(max_value >= 10 && max_value <= 9 + nprocs);
+  CHECK(max_value >= 10 + (pid * 7 + 3) % nprocs);
   CHECK(lpf_collectives_destroy(coll) == LPF_SUCCESS);
   CHECK(lpf_deregister(ctx, a) == LPF_SUCCESS);
   CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
@@ -112,7 +112,7 @@ int main(void) {
   CHECK(LPF_ROOT != LPF_NONE && LPF_MAX_P > 1000000);
   CHECK(lpf_probe(LPF_ROOT, &m) == LPF_SUCCESS);
   CHECK(m.p >= 1 && m.free_p >= 1 && m.free_p <= m.p);
-  ask(m, all);
+  query(m, all);
   for (i = 0; i < 2 * figures; ++i) CHECK(is_positive_and_finite(all[i]));
   CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, probes, LPF_NO_ARGS) == LPF_SUCCESS);
   CHECK(lpf_exec(LPF_ROOT, 1, probes, LPF_NO_ARGS) == LPF_SUCCESS);

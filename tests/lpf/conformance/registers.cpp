@@ -18,11 +18,11 @@ using suite::dice;
 using suite::guarded;
 using suite::process;
 
-constexpr std::size_t endless = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t max_size = std::numeric_limits<std::size_t>::max();
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool memory_may_end = false;  // sanitizers end the program if memory runs out
+constexpr bool can_exhaust_memory = false;  // sanitizers end the program if memory runs out
 #else
-constexpr bool memory_may_end = true;
+constexpr bool can_exhaust_memory = true;
 #endif
 using word = std::uint64_t;
 
@@ -31,8 +31,8 @@ lpf_err_t put_word(const process& me, lpf_memslot_t from, std::size_t i, unsigne
   return lpf_put(me.ctx, from, 8 * i, to, into, 8 * k, 8, LPF_MSG_DEFAULT);
 }
 
-// Returns how many slots the register has room for now; takes none.
-std::size_t room_of_register(const process& me) {
+// Returns the number of slots that can be registered now. The register is unchanged afterwards.
+std::size_t free_entries(const process& me) {
   std::vector<lpf_memslot_t> made;
   word w = 0;
   for (;;) {
@@ -49,8 +49,8 @@ std::size_t room_of_register(const process& me) {
   return made.size();
 }
 
-void begins_with_nothing(const process& me) {
-  if (suite::checked()) return;
+void initial_capacities(const process& me) {
+  if (suite::in_checked_mode()) return;
   word w[4] = {};
   lpf_memslot_t s = LPF_INVALID_MEMSLOT, g = LPF_INVALID_MEMSLOT;
   me.returns(lpf_register_global(me.ctx, w, sizeof w, &s), LPF_ERR_OUT_OF_MEMORY,
@@ -82,35 +82,35 @@ void begins_with_nothing(const process& me) {
   me.sync();
   me.check(w[1] == 7 && w[2] == 7 && w[3] == 0, "two of three puts arrive");
   me.sync();
-  me.check(w[3] == 0, "a put that was refused does not come later");
+  me.check(w[3] == 0, "a rejected put is not delivered later");
 }
 
-void cannot_be_had(const process& me) {
-  if (!memory_may_end || suite::checked()) return;
+void impossible_capacities(const process& me) {
+  if (!can_exhaust_memory || suite::in_checked_mode()) return;
   word w[2] = {me.pid, 0};
   lpf_memslot_t g;
   for (std::size_t part = 1; part <= 64; part *= 2) {
     const std::string of = "(SIZE_MAX / " + std::to_string(part) + ")";
-    me.returns(lpf_resize_memory_register(me.ctx, endless / part), LPF_ERR_OUT_OF_MEMORY,
+    me.returns(lpf_resize_memory_register(me.ctx, max_size / part), LPF_ERR_OUT_OF_MEMORY,
                "resize_memory_register" + of);
-    me.returns(lpf_resize_message_queue(me.ctx, endless / part), LPF_ERR_OUT_OF_MEMORY,
+    me.returns(lpf_resize_message_queue(me.ctx, max_size / part), LPF_ERR_OUT_OF_MEMORY,
                "resize_message_queue" + of);
   }
   me.sync();
-  me.check(room_of_register(me) == 0, "a register that could not be had has room");
-  me.room(3, me.p + 1);
+  me.check(free_entries(me) == 0, "a register that could not grow has free entries");
+  me.resize(3, me.p + 1);
   me.needs(lpf_register_global(me.ctx, w, sizeof w, &g), "lpf_register_global");
   me.needs(lpf_resize_memory_register(me.ctx, 5), "lpf_resize_memory_register");
   me.needs(lpf_resize_message_queue(me.ctx, me.p + 2), "lpf_resize_message_queue");
-  me.returns(lpf_resize_memory_register(me.ctx, endless), LPF_ERR_OUT_OF_MEMORY,
+  me.returns(lpf_resize_memory_register(me.ctx, max_size), LPF_ERR_OUT_OF_MEMORY,
              "resize_memory_register(SIZE_MAX)");
-  me.returns(lpf_resize_message_queue(me.ctx, endless / 8), LPF_ERR_OUT_OF_MEMORY,
+  me.returns(lpf_resize_message_queue(me.ctx, max_size / 8), LPF_ERR_OUT_OF_MEMORY,
              "resize_message_queue(SIZE_MAX/8)");
-  me.check(room_of_register(me) == 2, "the register has another room than before");
+  me.check(free_entries(me) == 2, "the capacity of the register has changed");
   me.sync();
-  me.check(room_of_register(me) == 4, "a resize that was made is undone by one that could not be");
+  me.check(free_entries(me) == 4, "a successful resize is undone by one that failed");
   for (unsigned k = 0; k < me.p + 2; ++k)
-    me.needs(put_word(me, g, 0, (me.pid + 1) % me.p, g, 1), "put after a resize that could not be");
+    me.needs(put_word(me, g, 0, (me.pid + 1) % me.p, g, 1), "put after a resize that failed");
   me.returns(put_word(me, g, 0, me.pid, g, 1), LPF_ERR_OUT_OF_MEMORY, "put beyond the queue");
   me.sync();
   me.check(w[1] == (me.pid + me.p - 1) % me.p, "the puts arrive");
@@ -118,8 +118,8 @@ void cannot_be_had(const process& me) {
 
 // If memory runs out in the middle of a resize, the resize has no effect. Runs alone, because the
 // limit applies to the whole process.
-void half_can_be_had(const process& me) {
-  if (!memory_may_end) return;
+void resize_runs_out_of_memory(const process& me) {
+  if (!can_exhaust_memory) return;
   std::size_t pages = 0;
   if (std::FILE* const f = std::fopen("/proc/self/statm", "r")) {
     if (std::fscanf(f, "%zu", &pages) != 1) pages = 0;
@@ -128,16 +128,16 @@ void half_can_be_had(const process& me) {
   if (pages == 0) return;
   word w[2] = {};
   lpf_memslot_t g;
-  me.room(1, 3);
+  me.resize(1, 3);
   me.needs(lpf_register_global(me.ctx, w, sizeof w, &g), "lpf_register_global");
   me.sync();
   rlimit before, now;
   getrlimit(RLIMIT_AS, &before);
   for (const double part : {0.5, 1.5, 2.5}) {
-    constexpr double piece = 256 << 20;
+    constexpr double queue_bytes = 256 << 20;
     now = before;
-    now.rlim_cur =
-        pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) + static_cast<std::size_t>(part * piece);
+    now.rlim_cur = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) +
+                   static_cast<std::size_t>(part * queue_bytes);
     if (setrlimit(RLIMIT_AS, &now) != 0) return;
     const lpf_err_t end = lpf_resize_message_queue(me.ctx, (256 << 20) / 64);
     setrlimit(RLIMIT_AS, &before);
@@ -151,11 +151,11 @@ void half_can_be_had(const process& me) {
   }
 }
 
-void shrinks(const process& me) {
-  if (suite::checked()) return;
+void shrinking(const process& me) {
+  if (suite::in_checked_mode()) return;
   word w[8] = {1, 2, 3};
   lpf_memslot_t s[4], more;
-  me.room(4, 3);
+  me.resize(4, 3);
   for (int k = 0; k < 3; ++k)
     me.needs(lpf_register_global(me.ctx, w, sizeof w, &s[k]), "lpf_register_global");
   me.sync();
@@ -169,40 +169,40 @@ void shrinks(const process& me) {
   me.sync();
   me.check(w[4] == 1 && w[5] == 2 && w[6] == 3 && w[7] == 0, "what was scheduled before shrinking arrives");
   me.returns(lpf_register_local(me.ctx, w, 8, &more), LPF_ERR_OUT_OF_MEMORY,
-             "register with more slots than room");
+             "register beyond the new capacity");
   me.needs(put_word(me, s[3], 0, me.pid, s[3], 7), "lpf_put");
   me.returns(put_word(me, s[0], 2, me.pid, s[2], 7), LPF_ERR_OUT_OF_MEMORY, "put beyond the new capacity");
   me.needs(lpf_resize_message_queue(me.ctx, 0), "shrinking to nothing");
   me.sync();
-  me.check(w[7] == 1, "a slot above the new capacity is as good as before");
+  me.check(w[7] == 1, "a slot above the new capacity is still valid");
   for (int k = 0; k < 4; ++k) {
     me.returns(lpf_register_local(me.ctx, w, 8, &more), LPF_ERR_OUT_OF_MEMORY,
                "register while there are too many");
     me.needs(lpf_deregister(me.ctx, s[k]), "lpf_deregister");
   }
-  me.check(room_of_register(me) == 1, "the register has not the room it was shrunk to");
+  me.check(free_entries(me) == 1, "the register does not have the reduced capacity");
   me.sync();
-  me.check(room_of_register(me) == 1, "the register has not the room it was shrunk to, later");
+  me.check(free_entries(me) == 1, "the register does not have the reduced capacity after a sync");
   me.needs(lpf_register_global(me.ctx, w, sizeof w, &s[0]), "lpf_register_global");
   me.sync();
   me.returns(put_word(me, s[0], 0, me.pid, s[0], 7), LPF_ERR_OUT_OF_MEMORY, "put with a queue of 0");
 }
 
 // Any sequence of resizes has the effect of the last one, from the sync on.
-void drawn_resizes(const process& me) {
-  if (suite::checked()) return;
+void random_resizes(const process& me) {
+  if (suite::in_checked_mode()) return;
   dice d(3);
   suite::bytes memory(64);
   lpf_memslot_t g = LPF_INVALID_MEMSLOT;
-  me.room(1, 1);
+  me.resize(1, 1);
   me.needs(lpf_register_global(me.ctx, memory.data(), memory.size(), &g), "lpf_register_global");
   me.sync();
   std::size_t slots = 1, messages = 1, used = 0;
-  const int steps = me.p > 16 ? 20 : 60 / static_cast<int>(suite::thin());
+  const int steps = me.p > 16 ? 20 : 60 / static_cast<int>(suite::thinning());
   for (int step = 0; step < steps; ++step) {
     std::size_t slots_next = slots, messages_next = messages;
-    const auto fill = [&](std::size_t most) {
-      for (std::size_t k = 0; k < most; ++k)
+    const auto fill = [&](std::size_t count) {
+      for (std::size_t k = 0; k < count; ++k)
         me.returns(lpf_put(me.ctx, g, 0, (me.pid + 1) % me.p, g, 32, d.below(9), LPF_MSG_DEFAULT),
                    used < messages ? LPF_SUCCESS : LPF_ERR_OUT_OF_MEMORY, "put " + std::to_string(used)),
             used += used < messages ? 1 : 0;
@@ -214,50 +214,51 @@ void drawn_resizes(const process& me) {
       messages_next = d.below(d.below(3) == 0 ? 300 : 6);
       me.needs(lpf_resize_memory_register(me.ctx, slots_next), "lpf_resize_memory_register");
       me.needs(lpf_resize_message_queue(me.ctx, messages_next), "lpf_resize_message_queue");
-      if (d.below(3) == 0 && memory_may_end) {
-        me.returns(lpf_resize_memory_register(me.ctx, endless / 8), LPF_ERR_OUT_OF_MEMORY,
+      if (d.below(3) == 0 && can_exhaust_memory) {
+        me.returns(lpf_resize_memory_register(me.ctx, max_size / 8), LPF_ERR_OUT_OF_MEMORY,
                    "resize_memory_register");
-        me.returns(lpf_resize_message_queue(me.ctx, endless / 8), LPF_ERR_OUT_OF_MEMORY,
+        me.returns(lpf_resize_message_queue(me.ctx, max_size / 8), LPF_ERR_OUT_OF_MEMORY,
                    "resize_message_queue");
       }
     }
     fill(messages + 2);
-    me.check(used == messages, "a queue of " + std::to_string(messages) + " takes " + std::to_string(used));
-    me.check(room_of_register(me) + 1 == slots, "the register has not room for " + std::to_string(slots));
+    me.check(used == messages, "a queue of " + std::to_string(messages) + " accepts " + std::to_string(used));
+    me.check(free_entries(me) + 1 == slots,
+             "the register does not have " + std::to_string(slots) + " entries");
     me.sync();
     slots = slots_next;
     messages = messages_next;
   }
 }
 
-// Slots come and go, on all processes in the same order, with different sizes, null if they are
-// empty. Local slots come and go in any order. Each slot must refer to its own area.
-void slots_come_and_go(const process& me) {
-  constexpr std::size_t most = 40;
+// All processes register and deregister global slots in the same order, with different sizes. The
+// pointers of empty slots are null. Local slots have any order. Each slot must refer to its area.
+void create_and_destroy_slots(const process& me) {
+  constexpr std::size_t max_slots = 40;
   const auto size_of = [&](std::size_t key, unsigned pid) { return (key * 7 + pid * 13) % 5 * 8; };
-  struct kept {
+  struct global_slot {
     std::size_t key;
     lpf_memslot_t slot;
     std::vector<word> memory;
   };
-  dice same(17), own(100 + me.pid);
-  std::vector<kept> globals;
+  dice same(17), local(100 + me.pid);
+  std::vector<global_slot> globals;
   std::vector<lpf_memslot_t> locals;
-  std::vector<word> sent(most);
-  me.room(2 * most + 1, 2 * most);
+  std::vector<word> sent(max_slots);
+  me.resize(2 * max_slots + 1, 2 * max_slots);
   lpf_memslot_t from;
   me.needs(lpf_register_local(me.ctx, sent.data(), sent.size() * 8, &from), "lpf_register_local");
   std::size_t key = 0;
-  const int steps = me.p > 16 ? 15 : 60 / static_cast<int>(suite::thin());
+  const int steps = me.p > 16 ? 15 : 60 / static_cast<int>(suite::thinning());
   for (int step = 0; step < steps; ++step) {
-    for (std::size_t k = same.below(8); k > 0 && globals.size() < most; --k, ++key) {
-      kept& one = globals.emplace_back();
+    for (std::size_t k = same.below(8); k > 0 && globals.size() < max_slots; --k, ++key) {
+      global_slot& one = globals.emplace_back();
       one.key = key;
       one.memory.assign(size_of(key, me.pid) / 8, 0);
       me.needs(lpf_register_global(me.ctx, one.memory.empty() ? nullptr : one.memory.data(),
                                    one.memory.size() * 8, &one.slot),
                "lpf_register_global");
-      if (own.below(2) == 0 && locals.size() < most) {
+      if (local.below(2) == 0 && locals.size() < max_slots) {
         lpf_memslot_t s;
         me.needs(lpf_register_local(me.ctx, sent.data(), 8, &s), "lpf_register_local");
         locals.push_back(s);
@@ -267,35 +268,36 @@ void slots_come_and_go(const process& me) {
       const std::size_t i = same.below(globals.size());
       me.needs(lpf_deregister(me.ctx, globals[i].slot), "lpf_deregister");
       globals.erase(globals.begin() + static_cast<std::ptrdiff_t>(i));
-      if (own.below(2) == 0 && !locals.empty()) {
+      if (local.below(2) == 0 && !locals.empty()) {
         me.needs(lpf_deregister(me.ctx, locals.back()), "lpf_deregister");
         locals.pop_back();
       }
     }
     me.sync();
     for (std::size_t a = 0; a < globals.size(); ++a)
-      for (std::size_t b = 0; b < a; ++b) me.check(globals[a].slot != globals[b].slot, "a slot is two areas");
+      for (std::size_t b = 0; b < a; ++b)
+        me.check(globals[a].slot != globals[b].slot, "two areas have one slot");
     // Puts into the last word of each area of the neighbour, and puts an empty message at its end.
     const unsigned to = (me.pid + 1) % me.p, by = (me.pid + me.p - 1) % me.p;
     for (std::size_t i = 0; i < globals.size(); ++i) {
-      const std::size_t far = size_of(globals[i].key, to);
+      const std::size_t size = size_of(globals[i].key, to);
       sent[i] = globals[i].key * 1000 + me.pid + 1;
-      if (far > 0) me.needs(put_word(me, from, i, to, globals[i].slot, far / 8 - 1), "lpf_put");
-      me.needs(lpf_put(me.ctx, from, 0, to, globals[i].slot, far, 0, LPF_MSG_DEFAULT), "lpf_put of nothing");
+      if (size > 0) me.needs(put_word(me, from, i, to, globals[i].slot, size / 8 - 1), "lpf_put");
+      me.needs(lpf_put(me.ctx, from, 0, to, globals[i].slot, size, 0, LPF_MSG_DEFAULT), "lpf_put of nothing");
     }
     me.sync();
-    for (const kept& one : globals)
+    for (const global_slot& one : globals)
       if (!one.memory.empty())
         me.check(one.memory.back() == one.key * 1000 + by + 1,
                  "slot " + std::to_string(one.slot) + " has " + std::to_string(one.memory.back()));
   }
 }
 
-void local_slots_are_near_sides(const process& me) {
-  word w[3] = {10 + me.pid, 0, 0}, far = 20 + me.pid;
+void local_slots_as_local_side(const process& me) {
+  word w[3] = {10 + me.pid, 0, 0}, remote = 20 + me.pid;
   lpf_memslot_t g, l;
-  me.room(2, 4);
-  me.needs(lpf_register_global(me.ctx, &far, 8, &g), "lpf_register_global");
+  me.resize(2, 4);
+  me.needs(lpf_register_global(me.ctx, &remote, 8, &g), "lpf_register_global");
   me.sync();
   me.needs(lpf_register_local(me.ctx, w, sizeof w, &l), "lpf_register_local");
   const unsigned next = (me.pid + 1) % me.p;
@@ -304,49 +306,49 @@ void local_slots_are_near_sides(const process& me) {
   me.needs(put_word(me, l, 0, next, g, 0), "lpf_put");
   me.sync();
   me.check(w[1] == 20 + next, "what was got into a local slot");
-  me.check(far == 10 + (me.pid + me.p - 1) % me.p, "what was put from a local slot");
+  me.check(remote == 10 + (me.pid + me.p - 1) % me.p, "what was put from a local slot");
   me.needs(lpf_deregister(me.ctx, l), "lpf_deregister");
   word other[2] = {};
   me.needs(lpf_register_local(me.ctx, other, sizeof other, &l), "lpf_register_local");
-  me.needs(lpf_get(me.ctx, next, g, 0, l, 8, 8, LPF_MSG_DEFAULT), "get into a slot that has come back");
+  me.needs(lpf_get(me.ctx, next, g, 0, l, 8, 8, LPF_MSG_DEFAULT), "get into a slot whose number is reused");
   me.sync();
-  me.check(other[1] == 10 + me.pid && w[2] == 0, "a slot that has come back is the new memory");
+  me.check(other[1] == 10 + me.pid && w[2] == 0, "a reused slot number refers to the new memory");
 }
 
-void nothing_for_long(const process& me) {
-  const int steps = me.p > 16 ? 50 : 1000 / static_cast<int>(suite::thin() * suite::thin());
+void empty_supersteps(const process& me) {
+  const int steps = me.p > 16 ? 50 : 1000 / static_cast<int>(suite::thinning() * suite::thinning());
   for (int k = 0; k < steps; ++k) me.sync();
 }
 
-// One process, a different one each time, is always far ahead or behind. A put of one superstep is
-// invisible in another, and its source is free after the sync.
+// In each superstep another process is late. A put of one superstep is invisible in another, and
+// its source may be changed after the sync.
 void ahead_and_behind(const process& me) {
-  std::vector<word> taken(me.p, 0);
-  word given[2] = {};
+  std::vector<word> received_words(me.p, 0);
+  word sent_words[2] = {};
   lpf_memslot_t g, l;
-  me.room(2, 2 * me.p);
-  me.needs(lpf_register_global(me.ctx, taken.data(), 8 * me.p, &g), "lpf_register_global");
-  me.needs(lpf_register_local(me.ctx, given, sizeof given, &l), "lpf_register_local");
+  me.resize(2, 2 * me.p);
+  me.needs(lpf_register_global(me.ctx, received_words.data(), 8 * me.p, &g), "lpf_register_global");
+  me.needs(lpf_register_local(me.ctx, sent_words, sizeof sent_words, &l), "lpf_register_local");
   me.sync();
-  const unsigned steps = me.p > 16 ? 6 : 40 / suite::thin();
+  const unsigned steps = me.p > 16 ? 6 : 40 / suite::thinning();
   for (unsigned k = 1; k <= steps; ++k) {
-    given[k % 2] = k * 1000 + me.pid;
+    sent_words[k % 2] = k * 1000 + me.pid;
     for (unsigned to = 0; to < me.p; ++to) me.needs(put_word(me, l, k % 2, to, g, me.pid), "lpf_put");
     if (me.pid == k % me.p) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     me.sync();
-    given[k % 2] = 99;
+    sent_words[k % 2] = 99;
     for (unsigned from = 0; from < me.p; ++from)
-      me.check(taken[from] == k * 1000 + from, "superstep " + std::to_string(k) + " brings " +
-                                                   std::to_string(taken[from]) + " of process " +
-                                                   std::to_string(from));
+      me.check(received_words[from] == k * 1000 + from, "superstep " + std::to_string(k) + " delivers " +
+                                                            std::to_string(received_words[from]) +
+                                                            " of process " + std::to_string(from));
     me.sync();
   }
 }
 
-void hooked_again(const process& me) {
+void nested_rehook(const process& me) {
   word w[2] = {me.pid, 0};
   lpf_memslot_t g;
-  me.room(1, 4);
+  me.resize(1, 4);
   me.needs(lpf_register_global(me.ctx, w, sizeof w, &g), "lpf_register_global");
   me.sync();
   me.needs(put_word(me, g, 0, (me.pid + 1) % me.p, g, 1), "lpf_put");
@@ -354,32 +356,32 @@ void hooked_again(const process& me) {
   args.input = &me;
   args.input_size = sizeof me;
   const auto within = [](const lpf_t ctx, const lpf_pid_t pid, const lpf_pid_t nprocs,
-                         const lpf_args_t given) {
-    const process& outer = *static_cast<const process*>(given.input);
+                         const lpf_args_t inner_args) {
+    const process& outer = *static_cast<const process*>(inner_args.input);
     outer.check(pid == outer.pid && nprocs == outer.p && ctx != outer.ctx,
                 "another process, or the same context");
     try {
       const process inner{ctx, pid, nprocs, outer.test};
-      begins_with_nothing(inner);
-    } catch (const suite::broken&) {
+      initial_capacities(inner);
+    } catch (const suite::case_failed&) {
     }
   };
   me.needs(lpf_rehook(me.ctx, within, args), "lpf_rehook");
   me.sync();
-  me.check(w[1] == (me.pid + me.p - 1) % me.p, "a put that was scheduled before a section within");
+  me.check(w[1] == (me.pid + me.p - 1) % me.p, "a put that was scheduled before a nested section");
 }
 
 constexpr suite::entry all[] = {
-    {"begins_with_nothing", begins_with_nothing},
-    {"cannot_be_had", cannot_be_had},
-    {"half_can_be_had", half_can_be_had, 1},
-    {"shrinks", shrinks},
-    {"drawn_resizes", drawn_resizes},
-    {"slots_come_and_go", slots_come_and_go},
-    {"local_slots_are_near_sides", local_slots_are_near_sides},
-    {"nothing_for_long", nothing_for_long},
+    {"initial_capacities", initial_capacities},
+    {"impossible_capacities", impossible_capacities},
+    {"resize_runs_out_of_memory", resize_runs_out_of_memory, 1},
+    {"shrinking", shrinking},
+    {"random_resizes", random_resizes},
+    {"create_and_destroy_slots", create_and_destroy_slots},
+    {"local_slots_as_local_side", local_slots_as_local_side},
+    {"empty_supersteps", empty_supersteps},
     {"ahead_and_behind", ahead_and_behind},
-    {"hooked_again", hooked_again},
+    {"nested_rehook", nested_rehook},
 };
 
 }  // namespace

@@ -12,13 +12,13 @@
 namespace suite {
 namespace {
 
-// Of this operating-system process, which may contain many LPF processes.
+// For this operating-system process, which may contain many LPF processes.
 std::atomic<int> failures = 0;
 bool main_runs = false;
 
 const char* engine() {
-  const char* const said = std::getenv("TUTTI_ENGINE");
-  return said != nullptr ? said : "mpi";
+  const char* const value = std::getenv("TUTTI_ENGINE");
+  return value != nullptr ? value : "mpi";
 }
 
 void run_one(const lpf_t ctx, const lpf_pid_t pid, const lpf_pid_t nprocs, const lpf_args_t args) {
@@ -26,7 +26,7 @@ void run_one(const lpf_t ctx, const lpf_pid_t pid, const lpf_pid_t nprocs, const
   const process me{ctx, pid, nprocs, e.name};
   try {
     e.run(me);
-  } catch (const broken&) {
+  } catch (const case_failed&) {
   } catch (const std::exception& x) {
     me.fail(std::string("an exception: ") + x.what());
   }
@@ -35,9 +35,10 @@ void run_one(const lpf_t ctx, const lpf_pid_t pid, const lpf_pid_t nprocs, const
 void run_all(const lpf_t ctx, const lpf_pid_t pid, const lpf_pid_t nprocs, const lpf_args_t args) {
   const char* const only = std::getenv("TUTTI_TEST_ONLY");
   const process me{ctx, pid, nprocs, "all"};
-  me.check(args.f_size == 0, "functions come from nowhere");
+  me.check(args.f_size == 0, "args has functions that nobody passed");
   for (const entry& e : tests) {
-    if (nprocs > e.most || nprocs < e.least || (only != nullptr && std::string_view(only) != e.name))
+    if (nprocs > e.max_processes || nprocs < e.min_processes ||
+        (only != nullptr && std::string_view(only) != e.name))
       continue;
     lpf_args_t which = LPF_NO_ARGS;
     which.input = &e;
@@ -58,12 +59,12 @@ void run_all(const lpf_t ctx, const lpf_pid_t pid, const lpf_pid_t nprocs, const
 
 }  // namespace
 
-unsigned thin() {
-  const char* const said = std::getenv("LPF_TEST_THIN");
-  return said != nullptr && std::atoi(said) > 0 ? static_cast<unsigned>(std::atoi(said)) : 1;
+unsigned thinning() {
+  const char* const value = std::getenv("LPF_TEST_THIN");
+  return value != nullptr && std::atoi(value) > 0 ? static_cast<unsigned>(std::atoi(value)) : 1;
 }
 
-bool checked() {
+bool in_checked_mode() {
   const char* const mode = std::getenv("TUTTI_CHECK");
   return mode != nullptr && *mode == '1';
 }
@@ -85,7 +86,7 @@ void process::returns(lpf_err_t got, lpf_err_t wanted, const std::string& call) 
 
 void process::needs(lpf_err_t got, const std::string& call) const {
   returns(got, LPF_SUCCESS, call);
-  if (got != LPF_SUCCESS) throw broken();
+  if (got != LPF_SUCCESS) throw case_failed();
 }
 
 void process::equal(const unsigned char* got, const unsigned char* wanted, std::size_t n,
@@ -98,7 +99,7 @@ void process::equal(const unsigned char* got, const unsigned char* wanted, std::
        ", should be " + std::to_string(wanted[i]) + ", and " + std::to_string(differ) + " bytes differ");
 }
 
-void process::room(std::size_t slots, std::size_t messages) const {
+void process::resize(std::size_t slots, std::size_t messages) const {
   needs(lpf_resize_memory_register(ctx, slots), "lpf_resize_memory_register");
   needs(lpf_resize_message_queue(ctx, messages), "lpf_resize_message_queue");
   sync();

@@ -35,35 +35,35 @@ struct process {
   void equal(const unsigned char* got, const unsigned char* wanted, std::size_t n,
              const std::string& what) const;
   void sync() const { needs(lpf_sync(ctx, LPF_SYNC_DEFAULT), "lpf_sync"); }
-  /// Resizes to so many slots and messages, and syncs.
-  void room(std::size_t slots, std::size_t messages) const;
+  /// Resizes the memory register and the message queue, and syncs.
+  void resize(std::size_t slots, std::size_t messages) const;
 };
 
-/// Ends a case on one process; the reason has been printed.
-struct broken {};
+/// Thrown to end a case on one process. The reason has been printed.
+struct case_failed {};
 
 struct entry {
   const char* name;
   void (*run)(const process&);
-  unsigned most = 1u << 30;  ///< maximum number of processes
+  unsigned max_processes = 1u << 30;
   bool fails = false;  ///< the section is expected to fail
-  unsigned least = 1;  ///< minimum number of processes
+  unsigned min_processes = 1;
 };
 
-/// Each program defines its own.
+/// Each program defines its cases.
 extern const std::span<const entry> tests;
 
-/// Only every thin()-th of many cases runs: 1 unless LPF_TEST_THIN is larger, as it is where a
-/// superstep takes milliseconds.
-unsigned thin();
-/// Whether case i of many runs.
-inline bool is_tried(std::size_t i) { return i % thin() == i / thin() % thin(); }
+/// The value of LPF_TEST_THIN, or 1. Only one of so many cases runs. It is larger on engines whose
+/// supersteps take milliseconds.
+unsigned thinning();
+/// Whether case i runs.
+inline bool is_selected(std::size_t i) { return i % thinning() == i / thinning() % thinning(); }
 
-/// Whether checked mode is on. It counts messages at their target too, so a queue that a process
-/// fills completely with its own messages overflows.
-bool checked();
+/// Whether checked mode is on. It also counts messages at their target. So a queue that a process
+/// fills completely with the messages that it sends overflows.
+bool in_checked_mode();
 
-/// A random sequence that is the same everywhere (SplitMix64, Steele, Lea, Flood 2014).
+/// A random sequence that is the same on all machines (SplitMix64, Steele, Lea, Flood 2014).
 class dice {
  public:
   explicit dice(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
@@ -80,7 +80,7 @@ class dice {
   std::uint64_t state_;
 };
 
-/// The byte at a position of a text that every process knows.
+/// The byte at a position of a text, which every process can compute.
 inline unsigned char byte_of_text(std::uint64_t text, std::size_t at) {
   std::uint64_t z = (text + 1) * 0x9e3779b97f4a7c15u + at * 0xbf58476d1ce4e5b9u;
   z ^= z >> 29;

@@ -12,14 +12,14 @@ namespace layers {
 struct bsp_program {
   bsp_program(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, const lpf_args_t& args, int safe = 1, std::size_t hp = 8) {
     check_processes(s, p, args);
-    DONE(bsplib_create(ctx, s, p, safe, hp, &b));
+    CHECK_BSPLIB(bsplib_create(ctx, s, p, safe, hp, &b));
     CHECK(bsplib_pid(b) == s && bsplib_nprocs(b) == p);
   }
   ~bsp_program() {
-    if (b != nullptr) DONE(bsplib_destroy(b));
+    if (b != nullptr) CHECK_BSPLIB(bsplib_destroy(b));
   }
   bsp_program(const bsp_program&) = delete;
-  void sync() { DONE(bsplib_sync(b)); }
+  void sync() { CHECK_BSPLIB(bsplib_sync(b)); }
   bsplib_t b = nullptr;
 };
 

@@ -25,7 +25,7 @@ void null_pointers(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   for (const int safe : {0, 1}) {
     bsp_program on(ctx, s, p, args, safe);
     char x = 0;
-    DONE(bsplib_push_reg(on.b, &x, 1));
+    CHECK_BSPLIB(bsplib_push_reg(on.b, &x, 1));
     CHECK(bsplib_push_reg(on.b, nullptr, 1) == BSPLIB_ERR_NULL_POINTER);
     bsplib_set_tagsize(on.b, 1);
     on.sync();
@@ -36,14 +36,14 @@ void null_pointers(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
     CHECK(bsplib_send(on.b, 0, nullptr, nullptr, 0) == BSPLIB_ERR_NULL_POINTER);
     CHECK(bsplib_hpsend(on.b, 0, &x, nullptr, 1) == BSPLIB_ERR_NULL_POINTER);
     CHECK(bsplib_get_tag(on.b, nullptr, &x) == BSPLIB_ERR_NULL_POINTER);
-    DONE(bsplib_send(on.b, s, &x, &x, 1));
+    CHECK_BSPLIB(bsplib_send(on.b, s, &x, &x, 1));
     on.sync();
     std::size_t n = 0;
-    DONE(bsplib_qsize(on.b, &n, nullptr));
+    CHECK_BSPLIB(bsplib_qsize(on.b, &n, nullptr));
     CHECK(n == 1);  // the rejected message was not sent
     CHECK(bsplib_get_tag(on.b, &n, nullptr) == BSPLIB_ERR_NULL_POINTER);
     CHECK(bsplib_move(on.b, nullptr, 1) == BSPLIB_ERR_NULL_POINTER);
-    DONE(bsplib_move(on.b, nullptr, 0));
+    CHECK_BSPLIB(bsplib_move(on.b, nullptr, 0));
     CHECK(bsplib_move(on.b, &x, 1) == BSPLIB_ERR_EMPTY_MESSAGE_QUEUE);
   }
 }
@@ -55,7 +55,7 @@ void out_of_range(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
     bsp_program on(ctx, s, p, args, safe);
     std::vector<char> x(10 + s, 0);
     char y = 0;
-    DONE(bsplib_push_reg(on.b, x.data(), x.size()));
+    CHECK_BSPLIB(bsplib_push_reg(on.b, x.data(), x.size()));
     on.sync();
     for (const lpf_pid_t q : {p, p + 1, ~lpf_pid_t{0}}) {
       CHECK(bsplib_put(on.b, q, &y, x.data(), 0, 1) == BSPLIB_ERR_PID_OUT_OF_RANGE);
@@ -72,11 +72,11 @@ void out_of_range(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
     CHECK(bsplib_hpget(on.b, 0, nullptr, 0, &y, 1) == BSPLIB_ERR_NULL_POINTER);
     CHECK(bsplib_pop_reg(on.b, &y) == BSPLIB_ERR_MEMORY_NOT_REGISTERED);
     for (lpf_pid_t q = 0; safe != 0 && q < p; ++q) {
-      const std::size_t there = 10 + q;
-      std::vector<char> z(there + 1);
-      for (const auto& [offset, bytes] : {std::pair<std::size_t, std::size_t>{there, 1},
-                                          {there - 1, 2},
-                                          {0, there + 1},
+      const std::size_t size = 10 + q;
+      std::vector<char> z(size + 1);
+      for (const auto& [offset, bytes] : {std::pair<std::size_t, std::size_t>{size, 1},
+                                          {size - 1, 2},
+                                          {0, size + 1},
                                           {SIZE_MAX, 2},
                                           {SIZE_MAX - 1, 2}}) {
         const auto beyond = BSPLIB_ERR_MEMORY_ACCESS_OUT_OF_RANGE;
@@ -87,7 +87,7 @@ void out_of_range(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
       }
       if (s == p - 1) {
         y = 7;
-        DONE(bsplib_put(on.b, q, &y, x.data(), there - 1, 1));
+        CHECK_BSPLIB(bsplib_put(on.b, q, &y, x.data(), size - 1, 1));
       }
     }
     on.sync();
@@ -112,63 +112,63 @@ void mismatches(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   };
   const bool odd = s == p - 1;  // the process that differs
   const auto expected = [&](bsplib_err_t e) { return p == 1 ? BSPLIB_SUCCESS : e; };
-  DONE(bsplib_push_reg(on.b, &x, sizeof x));
+  CHECK_BSPLIB(bsplib_push_reg(on.b, &x, sizeof x));
   on.sync();
   for (int round = 0; round < 2; ++round) {
-    if (odd) DONE(bsplib_push_reg(on.b, &y, sizeof y));
-    DONE(put(x));
+    if (odd) CHECK_BSPLIB(bsplib_push_reg(on.b, &y, sizeof y));
+    CHECK_BSPLIB(put(x));
     CHECK(bsplib_sync(on.b) == expected(BSPLIB_ERR_PUSHREG_MISMATCH));
     CHECK(arrives(x));
-    if (p == 1) DONE(bsplib_pop_reg(on.b, &y));
+    if (p == 1) CHECK_BSPLIB(bsplib_pop_reg(on.b, &y));
     on.sync();
     CHECK(put(y) == BSPLIB_ERR_MEMORY_NOT_REGISTERED);
 
-    if (odd) DONE(bsplib_pop_reg(on.b, &x));
-    DONE(bsplib_push_reg(on.b, &y, sizeof y));
-    DONE(put(x));
+    if (odd) CHECK_BSPLIB(bsplib_pop_reg(on.b, &x));
+    CHECK_BSPLIB(bsplib_push_reg(on.b, &y, sizeof y));
+    CHECK_BSPLIB(put(x));
     CHECK(bsplib_sync(on.b) == expected(BSPLIB_ERR_POPREG_MISMATCH));
     CHECK(arrives(x));
     if (p == 1) {
-      DONE(bsplib_pop_reg(on.b, &y));
-      DONE(bsplib_push_reg(on.b, &x, sizeof x));
+      CHECK_BSPLIB(bsplib_pop_reg(on.b, &y));
+      CHECK_BSPLIB(bsplib_push_reg(on.b, &x, sizeof x));
     }
     on.sync();
     CHECK(put(y) == BSPLIB_ERR_MEMORY_NOT_REGISTERED);
 
-    DONE(bsplib_push_reg(on.b, &y, sizeof y));
+    CHECK_BSPLIB(bsplib_push_reg(on.b, &y, sizeof y));
     on.sync();
     // The same number of ended registrations, but of different ones; and in another order.
-    DONE(bsplib_pop_reg(on.b, odd ? &x : &y));
+    CHECK_BSPLIB(bsplib_pop_reg(on.b, odd ? &x : &y));
     CHECK(bsplib_sync(on.b) == expected(BSPLIB_ERR_POPREG_MISMATCH));
-    if (p == 1) DONE(bsplib_push_reg(on.b, &x, sizeof x));
+    if (p == 1) CHECK_BSPLIB(bsplib_push_reg(on.b, &x, sizeof x));
     on.sync();
-    DONE(put(x));
-    DONE(put(y));
+    CHECK_BSPLIB(put(x));
+    CHECK_BSPLIB(put(y));
     on.sync();
     CHECK(arrives(x) && arrives(y));
     if (p > 1) {
-      DONE(bsplib_pop_reg(on.b, odd ? &x : &y));
-      DONE(bsplib_pop_reg(on.b, odd ? &y : &x));
+      CHECK_BSPLIB(bsplib_pop_reg(on.b, odd ? &x : &y));
+      CHECK_BSPLIB(bsplib_pop_reg(on.b, odd ? &y : &x));
       CHECK(bsplib_sync(on.b) == BSPLIB_ERR_POPREG_MISMATCH);
     }
-    DONE(bsplib_pop_reg(on.b, &y));
+    CHECK_BSPLIB(bsplib_pop_reg(on.b, &y));
     on.sync();
 
     const std::size_t size = 3 + std::size_t(round);
     CHECK(bsplib_set_tagsize(on.b, odd ? size : 2) == 0);
-    DONE(bsplib_push_reg(on.b, &y, sizeof y));
+    CHECK_BSPLIB(bsplib_push_reg(on.b, &y, sizeof y));
     CHECK(bsplib_sync(on.b) == expected(BSPLIB_ERR_TAGSIZE_MISMATCH));
-    if (p == 1) DONE(bsplib_pop_reg(on.b, &y));
+    if (p == 1) CHECK_BSPLIB(bsplib_pop_reg(on.b, &y));
     on.sync();
     CHECK(bsplib_set_tagsize(on.b, 0) == (p == 1 ? size : 0));
     on.sync();
     CHECK(put(y) == BSPLIB_ERR_MEMORY_NOT_REGISTERED);
   }
   // Everything still works.
-  DONE(bsplib_push_reg(on.b, &y, sizeof y));
+  CHECK_BSPLIB(bsplib_push_reg(on.b, &y, sizeof y));
   on.sync();
-  DONE(put(y));
-  DONE(put(x));
+  CHECK_BSPLIB(put(y));
+  CHECK_BSPLIB(put(x));
   on.sync();
   CHECK(arrives(x) && arrives(y));
 }
@@ -176,7 +176,7 @@ void mismatches(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
 void out_of_memory(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   bsp_program on(ctx, s, p, args, 0);
   char x = 3, y = 0;
-  DONE(bsplib_push_reg(on.b, &x, 1));
+  CHECK_BSPLIB(bsplib_push_reg(on.b, &x, 1));
   on.sync();
   for (const std::size_t much : {SIZE_MAX, SIZE_MAX / 2 + 1}) {
     CHECK(bsplib_put(on.b, 0, &y, &x, 0, much) == BSPLIB_ERR_OUT_OF_MEMORY);
@@ -184,7 +184,7 @@ void out_of_memory(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
     CHECK(bsplib_send(on.b, 0, nullptr, &y, much) == BSPLIB_ERR_OUT_OF_MEMORY);
     CHECK(bsplib_hpsend(on.b, 0, nullptr, &y, much) == BSPLIB_ERR_OUT_OF_MEMORY);
   }
-  DONE(bsplib_get(on.b, s, &x, 0, &y, 1));
+  CHECK_BSPLIB(bsplib_get(on.b, s, &x, 0, &y, 1));
   bsplib_set_tagsize(on.b, SIZE_MAX);
   on.sync();
   CHECK(x == 3 && y == 3);
@@ -192,7 +192,7 @@ void out_of_memory(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   CHECK(bsplib_set_tagsize(on.b, 0) == SIZE_MAX);
   on.sync();
   std::size_t n = 1;
-  DONE(bsplib_qsize(on.b, &n, nullptr));
+  CHECK_BSPLIB(bsplib_qsize(on.b, &n, nullptr));
   CHECK(n == 0);
 }
 
@@ -216,18 +216,18 @@ void check_all_fatal(bsplib_t b, void* x) {
   CHECK(bsplib_qsize(b, nullptr, nullptr) == BSPLIB_ERR_FATAL);
   CHECK(bsplib_move(b, x, 1) == BSPLIB_ERR_FATAL);
   CHECK(bsplib_hpmove(b, nullptr, nullptr) == SIZE_MAX);
-  DONE(bsplib_destroy(b));  // the failure has been returned already
+  CHECK_BSPLIB(bsplib_destroy(b));  // the failure has been returned already
 }
 
 void beyond_in_unsafe_mode(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   bsplib_t b;
   CHECK(bsplib_create(LPF_ROOT, s, p, 0, 0, &b) == BSPLIB_ERR_FATAL && b == nullptr);
   check_processes(s, p, args);
-  DONE(bsplib_create(ctx, s, p, 0, 0, &b));
+  CHECK_BSPLIB(bsplib_create(ctx, s, p, 0, 0, &b));
   char x = 0;
-  DONE(bsplib_push_reg(b, &x, 1));
-  DONE(bsplib_sync(b));
-  if (s == p - 1) DONE(bsplib_put(b, 0, &x, &x, 1, 1));
+  CHECK_BSPLIB(bsplib_push_reg(b, &x, 1));
+  CHECK_BSPLIB(bsplib_sync(b));
+  if (s == p - 1) CHECK_BSPLIB(bsplib_put(b, 0, &x, &x, 1, 1));
   // The target sees it at once, and the others when they sync with it again. In checked mode all
   // see it at once.
   const char* const mode = std::getenv("TUTTI_CHECK");
@@ -239,11 +239,11 @@ void beyond_in_unsafe_mode(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args)
 
 void somebody_leaves(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t) {
   bsplib_t b;
-  DONE(bsplib_create(ctx, s, p, 1, 0, &b));
+  CHECK_BSPLIB(bsplib_create(ctx, s, p, 1, 0, &b));
   char x = 0;
-  DONE(bsplib_push_reg(b, &x, 1));
-  DONE(bsplib_sync(b));
-  if (p == 1 || s == p - 1) return DONE(bsplib_destroy(b));
+  CHECK_BSPLIB(bsplib_push_reg(b, &x, 1));
+  CHECK_BSPLIB(bsplib_sync(b));
+  if (p == 1 || s == p - 1) return CHECK_BSPLIB(bsplib_destroy(b));
   check_all_fatal(b, &x);
 }
 

@@ -17,20 +17,20 @@ void order_in_a_superstep(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) 
   bsp_program on(ctx, s, p, args);
   const lpf_pid_t right = (s + 1) % p, left = (s + p - 1) % p;
   int x[4] = {int(s), -1, -1, -1};
-  DONE(bsplib_push_reg(on.b, x, sizeof x));
+  CHECK_BSPLIB(bsplib_push_reg(on.b, x, sizeof x));
   on.sync();
   int value = 100 + int(s), got = -1;
-  DONE(bsplib_put(on.b, right, &value, x, 0, sizeof value));
+  CHECK_BSPLIB(bsplib_put(on.b, right, &value, x, 0, sizeof value));
   value = -7;  // has no effect
-  DONE(bsplib_get(on.b, right, x, 0, &got, sizeof got));
+  CHECK_BSPLIB(bsplib_get(on.b, right, x, 0, &got, sizeof got));
   // A get writes to x[1], and a put of the left process overwrites it.
-  DONE(bsplib_get(on.b, right, x, 0, &x[1], sizeof(int)));
+  CHECK_BSPLIB(bsplib_get(on.b, right, x, 0, &x[1], sizeof(int)));
   value = 200 + int(s);
-  DONE(bsplib_put(on.b, right, &value, x, sizeof(int), sizeof value));
+  CHECK_BSPLIB(bsplib_put(on.b, right, &value, x, sizeof(int), sizeof value));
   // A put from memory that a get will change takes the present contents.
   x[2] = 300 + int(s);
-  DONE(bsplib_put(on.b, right, &x[2], x, 3 * sizeof(int), sizeof(int)));
-  DONE(bsplib_get(on.b, left, x, 0, &x[2], sizeof(int)));
+  CHECK_BSPLIB(bsplib_put(on.b, right, &x[2], x, 3 * sizeof(int), sizeof(int)));
+  CHECK_BSPLIB(bsplib_get(on.b, left, x, 0, &x[2], sizeof(int)));
   CHECK(x[0] == int(s) && x[1] == -1 && got == -1);  // nothing moves before the sync
   on.sync();
   CHECK(got == int(right));
@@ -44,10 +44,10 @@ void order_in_a_superstep(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) 
 void gets_of_what_gets_write(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   bsp_program on(ctx, s, p, args);
   std::vector<std::uint64_t> x(1000, s);
-  DONE(bsplib_push_reg(on.b, x.data(), x.size() * 8));
+  CHECK_BSPLIB(bsplib_push_reg(on.b, x.data(), x.size() * 8));
   on.sync();
   for (lpf_pid_t step = 1; step <= 5; ++step) {
-    DONE(bsplib_get(on.b, (s + 1) % p, x.data(), 0, x.data(), x.size() * 8));
+    CHECK_BSPLIB(bsplib_get(on.b, (s + 1) % p, x.data(), 0, x.data(), x.size() * 8));
     on.sync();
     CHECK(std::all_of(x.begin(), x.end(), [&](std::uint64_t v) { return v == (s + step) % p; }));
   }
@@ -58,13 +58,13 @@ void all_to_all(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
     bsp_program on(ctx, s, p, args, hp == 1, hp);
     std::vector<unsigned> into(p, ~0u), from(p), got(p, ~0u);
     for (lpf_pid_t q = 0; q < p; ++q) from[q] = s * 1000 + q;
-    DONE(bsplib_push_reg(on.b, into.data(), p * sizeof(unsigned)));
-    DONE(bsplib_push_reg(on.b, from.data(), p * sizeof(unsigned)));
+    CHECK_BSPLIB(bsplib_push_reg(on.b, into.data(), p * sizeof(unsigned)));
+    CHECK_BSPLIB(bsplib_push_reg(on.b, from.data(), p * sizeof(unsigned)));
     on.sync();
     for (int step = 0; step < 3; ++step) {
       for (lpf_pid_t q = 0; q < p; ++q) {
-        DONE(bsplib_hpput(on.b, q, &from[q], into.data(), s * sizeof(unsigned), sizeof(unsigned)));
-        DONE(bsplib_hpget(on.b, q, from.data(), s * sizeof(unsigned), &got[q], sizeof(unsigned)));
+        CHECK_BSPLIB(bsplib_hpput(on.b, q, &from[q], into.data(), s * sizeof(unsigned), sizeof(unsigned)));
+        CHECK_BSPLIB(bsplib_hpget(on.b, q, from.data(), s * sizeof(unsigned), &got[q], sizeof(unsigned)));
       }
       on.sync();
       for (lpf_pid_t q = 0; q < p; ++q) CHECK(into[q] == q * 1000 + s && got[q] == q * 1000 + s);
@@ -74,22 +74,23 @@ void all_to_all(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   }
 }
 
-// More operations than all queues had room for, from one process and from all.
+// More operations than the queues can hold, from one process and from all.
 void many(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   for (const int safe : {0, 1}) {
     bsp_program on(ctx, s, p, args, safe);
     const std::size_t n = 3000;
-    std::vector<unsigned> x(n * p), got(n, ~0u), own(n);
-    std::iota(own.begin(), own.end(), s * 7777);
-    DONE(bsplib_push_reg(on.b, x.data(), x.size() * sizeof(unsigned)));
-    DONE(bsplib_push_reg(on.b, own.data(), n * sizeof(unsigned)));
+    std::vector<unsigned> x(n * p), got(n, ~0u), source(n);
+    std::iota(source.begin(), source.end(), s * 7777);
+    CHECK_BSPLIB(bsplib_push_reg(on.b, x.data(), x.size() * sizeof(unsigned)));
+    CHECK_BSPLIB(bsplib_push_reg(on.b, source.data(), n * sizeof(unsigned)));
     on.sync();
     for (int step = 0; step < 3; ++step) {
       const bool busy = step > 0 || s == p - 1;
       const lpf_pid_t to = (s + 1) % p;
       for (std::size_t i = 0; busy && i < n; ++i) {
-        DONE(bsplib_get(on.b, to, own.data(), i * sizeof(unsigned), &got[i], sizeof(unsigned)));
-        DONE(bsplib_put(on.b, to, &own[i], x.data(), (s * n + i) * sizeof(unsigned), sizeof(unsigned)));
+        CHECK_BSPLIB(bsplib_get(on.b, to, source.data(), i * sizeof(unsigned), &got[i], sizeof(unsigned)));
+        CHECK_BSPLIB(
+            bsplib_put(on.b, to, &source[i], x.data(), (s * n + i) * sizeof(unsigned), sizeof(unsigned)));
       }
       on.sync();
       for (std::size_t i = 0; busy && i < n; ++i) CHECK(got[i] == to * 7777 + i);
@@ -102,17 +103,17 @@ void many(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   }
 }
 
-// Overlapping puts: the result consists of some of them, whole.
+// Overlapping puts. The result must consist of complete puts.
 void overlapping(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   bsp_program on(ctx, s, p, args);
   unsigned char x[64];
-  DONE(bsplib_push_reg(on.b, x, sizeof x));
+  CHECK_BSPLIB(bsplib_push_reg(on.b, x, sizeof x));
   on.sync();
   for (int step = 0; step < 4; ++step) {
     std::memset(x, 255, sizeof x);
     unsigned char mine[64];
     std::memset(mine, int(s), sizeof mine);
-    DONE(bsplib_put(on.b, 0, mine, x, 0, sizeof mine));
+    CHECK_BSPLIB(bsplib_put(on.b, 0, mine, x, 0, sizeof mine));
     on.sync();
     CHECK(s == 0 ? x[0] < p : x[0] == 255);
     CHECK(std::all_of(x, x + 64, [&](unsigned char c) { return c == x[0]; }));
@@ -123,13 +124,13 @@ void nothing_at_all(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   for (const int safe : {0, 1}) {
     bsp_program on(ctx, s, p, args, safe);
     char x = 1;
-    DONE(bsplib_push_reg(on.b, &x, 0));
+    CHECK_BSPLIB(bsplib_push_reg(on.b, &x, 0));
     on.sync();
     for (lpf_pid_t q = 0; q < p; ++q) {
-      DONE(bsplib_put(on.b, q, nullptr, &x, 0, 0));
-      DONE(bsplib_hpput(on.b, q, &x, &x, 0, 0));
-      DONE(bsplib_get(on.b, q, &x, 0, nullptr, 0));
-      DONE(bsplib_hpget(on.b, q, &x, 0, &x, 0));
+      CHECK_BSPLIB(bsplib_put(on.b, q, nullptr, &x, 0, 0));
+      CHECK_BSPLIB(bsplib_hpput(on.b, q, &x, &x, 0, 0));
+      CHECK_BSPLIB(bsplib_get(on.b, q, &x, 0, nullptr, 0));
+      CHECK_BSPLIB(bsplib_hpget(on.b, q, &x, 0, &x, 0));
     }
     for (int i = 0; i < 5; ++i) on.sync();
     CHECK(x == 1);
@@ -145,8 +146,8 @@ struct simulation {
     for (lpf_pid_t q = 0; q < p; ++q) {
       registered[q].assign(cells + q, 0);
       other[q].assign(cells, 0);
-      for (std::size_t i = 0; i < registered[q].size(); ++i) registered[q][i] = drawn({1, q, i});
-      for (std::size_t i = 0; i < cells; ++i) other[q][i] = drawn({2, q, i});
+      for (std::size_t i = 0; i < registered[q].size(); ++i) registered[q][i] = hash_of({1, q, i});
+      for (std::size_t i = 0; i < cells; ++i) other[q][i] = hash_of({2, q, i});
     }
   }
 };
@@ -154,7 +155,7 @@ struct simulation {
 struct operation {
   bool is_get, direct, into_other;
   lpf_pid_t by, peer;
-  std::size_t near, far, count;  // cells
+  std::size_t local, remote, count;  // cells
 };
 
 // No cell is written twice, except that a put may overwrite the result of a get. Only hpput and
@@ -170,28 +171,29 @@ std::vector<operation> operations(lpf_pid_t p, std::uint64_t step, const simulat
     direct_other[q].resize(simulation::cells);
   }
   for (lpf_pid_t by = 0; by < p; ++by) {
-    const std::size_t n = drawn({step, by}) % 12;
+    const std::size_t n = hash_of({step, by}) % 12;
     for (std::size_t i = 0; i < n; ++i) {
       const auto draw = [&](std::uint64_t what, std::size_t below) {
-        return std::size_t(drawn({step, by, i, what}) % below);
+        return std::size_t(hash_of({step, by, i, what}) % below);
       };
       operation o{draw(1, 2) == 0, draw(2, 3) == 0, false, by, lpf_pid_t(draw(3, p)), 0, 0, 1 + draw(4, 3)};
       const std::size_t half = simulation::cells / 2;
       o.into_other = o.direct || draw(5, 2) == 0;
       const std::size_t base = o.direct ? half : 0;
-      o.far = base + draw(6, half - o.count);
-      o.near = base + draw(7, half - o.count);
+      o.remote = base + draw(6, half - o.count);
+      o.local = base + draw(7, half - o.count);
       auto& written = o.is_get ? (o.into_other ? got_to_other[by] : got_to[by]) : put_to[o.peer];
-      const std::size_t at = o.is_get ? o.near : o.far;
+      const std::size_t at = o.is_get ? o.local : o.remote;
       bool free = true;
       for (std::size_t c = 0; c < o.count; ++c) {
         free = free && written[at + c] == 0;
-        if (o.direct) free = free && direct_use[o.peer][o.far + c] == 0 && direct_other[by][o.near + c] == 0;
+        if (o.direct)
+          free = free && direct_use[o.peer][o.remote + c] == 0 && direct_other[by][o.local + c] == 0;
       }
       if (!free) continue;
       for (std::size_t c = 0; c < o.count; ++c) {
         written[at + c] = 1;
-        if (o.direct) direct_use[o.peer][o.far + c] = direct_other[by][o.near + c] = 1;
+        if (o.direct) direct_use[o.peer][o.remote + c] = direct_other[by][o.local + c] = 1;
       }
       made.push_back(o);
     }
@@ -200,16 +202,16 @@ std::vector<operation> operations(lpf_pid_t p, std::uint64_t step, const simulat
 }
 
 void oracle(simulation& all, const std::vector<operation>& made) {
-  const simulation before = all;
+  const simulation previous = all;
   for (const bool gets : {true, false})
     for (const operation& o : made)
       for (std::size_t c = 0; c < o.count && o.is_get == gets; ++c) {
         if (gets)
-          (o.into_other ? all.other : all.registered)[o.by][o.near + c] =
-              before.registered[o.peer][o.far + c];
+          (o.into_other ? all.other : all.registered)[o.by][o.local + c] =
+              previous.registered[o.peer][o.remote + c];
         else
-          all.registered[o.peer][o.far + c] =
-              (o.into_other ? before.other : before.registered)[o.by][o.near + c];
+          all.registered[o.peer][o.remote + c] =
+              (o.into_other ? previous.other : previous.registered)[o.by][o.local + c];
       }
 }
 
@@ -219,19 +221,19 @@ void drawn_supersteps(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
       bsp_program on(ctx, s, p, args, safe, hp);
       simulation all(p);
       std::vector<std::uint64_t> x = all.registered[s], other = all.other[s];
-      DONE(bsplib_push_reg(on.b, x.data(), x.size() * 8));
+      CHECK_BSPLIB(bsplib_push_reg(on.b, x.data(), x.size() * 8));
       on.sync();
       for (std::uint64_t step = 0; step < 10; ++step) {
-        const auto made = operations(p, drawn({hp, step}), all);
+        const auto made = operations(p, hash_of({hp, step}), all);
         for (const operation& o : made) {
           if (o.by != s) continue;
-          std::uint64_t* const near = (o.into_other ? other : x).data() + o.near;
+          std::uint64_t* const local = (o.into_other ? other : x).data() + o.local;
           if (o.is_get)
-            DONE(
-                (o.direct ? bsplib_hpget : bsplib_get)(on.b, o.peer, x.data(), o.far * 8, near, o.count * 8));
+            CHECK_BSPLIB((o.direct ? bsplib_hpget : bsplib_get)(on.b, o.peer, x.data(), o.remote * 8, local,
+                                                                o.count * 8));
           else
-            DONE(
-                (o.direct ? bsplib_hpput : bsplib_put)(on.b, o.peer, near, x.data(), o.far * 8, o.count * 8));
+            CHECK_BSPLIB((o.direct ? bsplib_hpput : bsplib_put)(on.b, o.peer, local, x.data(), o.remote * 8,
+                                                                o.count * 8));
         }
         oracle(all, made);
         on.sync();
@@ -245,13 +247,13 @@ void long_ones(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_args_t args) {
   bsp_program on(ctx, s, p, args, 0, 4);
   const std::size_t n = 100000;
   std::vector<unsigned char> x = bytes_of(s, n), put(n), hpput(n), got(n), hpgot(n);
-  for (auto* one : {&x, &put, &hpput}) DONE(bsplib_push_reg(on.b, one->data(), n));
+  for (auto* one : {&x, &put, &hpput}) CHECK_BSPLIB(bsplib_push_reg(on.b, one->data(), n));
   on.sync();
   const lpf_pid_t right = (s + 1) % p, left = (s + p - 1) % p;
-  DONE(bsplib_put(on.b, right, x.data(), put.data(), 0, n));
-  DONE(bsplib_hpput(on.b, right, x.data(), hpput.data(), 0, n));
-  DONE(bsplib_get(on.b, right, x.data(), 0, got.data(), n));
-  DONE(bsplib_hpget(on.b, right, x.data(), 0, hpgot.data(), n));
+  CHECK_BSPLIB(bsplib_put(on.b, right, x.data(), put.data(), 0, n));
+  CHECK_BSPLIB(bsplib_hpput(on.b, right, x.data(), hpput.data(), 0, n));
+  CHECK_BSPLIB(bsplib_get(on.b, right, x.data(), 0, got.data(), n));
+  CHECK_BSPLIB(bsplib_hpget(on.b, right, x.data(), 0, hpgot.data(), n));
   on.sync();
   CHECK(put == bytes_of(left, n) && hpput == put);
   CHECK(got == bytes_of(right, n) && hpgot == got);

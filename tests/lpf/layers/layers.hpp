@@ -24,13 +24,13 @@ inline void check(bool holds, const char* what, const char* file, int line) {
 }
 
 #define CHECK(...) layers::check((__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
-#define FINE(...) CHECK((__VA_ARGS__) == LPF_SUCCESS)
-#define DONE(...) CHECK((__VA_ARGS__) == BSPLIB_SUCCESS)
+#define CHECK_LPF(...) CHECK((__VA_ARGS__) == LPF_SUCCESS)
+#define CHECK_BSPLIB(...) CHECK((__VA_ARGS__) == BSPLIB_SUCCESS)
 
-/// Returns a number that depends only on the arguments.
-inline std::uint64_t drawn(std::initializer_list<std::uint64_t> from) {
+/// Returns a pseudo-random number that depends only on the arguments.
+inline std::uint64_t hash_of(std::initializer_list<std::uint64_t> parts) {
   std::uint64_t x = 0x243f6a8885a308d3u;
-  for (const std::uint64_t part : from) {
+  for (const std::uint64_t part : parts) {
     x = (x ^ (part + 0x9e3779b97f4a7c15u)) * 0xbf58476d1ce4e5b9u;
     x ^= x >> 31;
     x *= 0x94d049bb133111ebu;
@@ -42,7 +42,7 @@ inline std::uint64_t drawn(std::initializer_list<std::uint64_t> from) {
 /// Returns bytes that depend on `seed`.
 inline std::vector<unsigned char> bytes_of(std::uint64_t seed, std::size_t n) {
   std::vector<unsigned char> all(n);
-  for (std::size_t i = 0; i < n; ++i) all[i] = static_cast<unsigned char>(drawn({seed, i}));
+  for (std::size_t i = 0; i < n; ++i) all[i] = static_cast<unsigned char>(hash_of({seed, i}));
   return all;
 }
 

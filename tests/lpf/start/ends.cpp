@@ -15,12 +15,12 @@
 namespace {
 
 // Initialised by constructors before main, in this file and in another one.
-struct words {
+struct static_text {
   std::string text;
-  words() : text("of this file") {}
-  ~words() { text.clear(); }
+  static_text() : text("of this file") {}
+  ~static_text() { text.clear(); }
 };
-words here;
+static_text text_of_this_file;
 
 std::string how;
 
@@ -30,8 +30,8 @@ extern const std::string& text_of_another_file();
 
 namespace {
 
-void quiet(lpf_t ctx, lpf_pid_t, lpf_pid_t, lpf_args_t) {
-  CHECK(here.text == "of this file");
+void check_static_objects(lpf_t ctx, lpf_pid_t, lpf_pid_t, lpf_args_t) {
+  CHECK(text_of_this_file.text == "of this file");
   CHECK(text_of_another_file() == "of another file, which is long enough to lie on the heap");
   CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
 }
@@ -48,12 +48,12 @@ void call_abort(lpf_t ctx) { lpf_abort(ctx); }
 
 lpf_err_t run(lpf_spmd_t what) { return lpf_exec(LPF_ROOT, LPF_MAX_P, what, LPF_NO_ARGS); }
 
-struct exits {
-  ~exits() { std::exit(7); }
+struct exit_in_destructor {
+  ~exit_in_destructor() { std::exit(7); }
 };
 
-struct at_the_end {
-  ~at_the_end() { std::fputs("destructors run\n", stderr); }
+struct destructor_report {
+  ~destructor_report() { std::fputs("destructors run\n", stderr); }
 } last;
 
 }  // namespace
@@ -61,14 +61,14 @@ struct at_the_end {
 int main(int argc, char** argv) {
   how = argc > 1 ? argv[1] : "return";
   if (how == "exit_first") std::exit(7);
-  CHECK(run(&quiet) == LPF_SUCCESS);
-  if (how == "exit") exits at_once;
+  CHECK(run(&check_static_objects) == LPF_SUCCESS);
+  if (how == "exit") exit_in_destructor now;
   if (how == "throw") throw std::runtime_error("a main that throws");
   if (how == "abort") lpf_abort(LPF_ROOT);
   if (how == "section_throws") return run(&act<throw_something>) == LPF_ERR_FATAL ? 8 : 0;
   if (how == "section_exits") return run(&act<call_exit>) == LPF_ERR_FATAL ? 8 : 0;
   if (how == "section_aborts") return run(&act<call_abort>) == LPF_ERR_FATAL ? 8 : 0;
-  if (how == "runs")  // over MPI the other processes do not come here, so it is rejected
+  if (how == "runs")  // over MPI the other processes do not reach main, so it is rejected
     return tutti::run(argc, argv, [](tutti::communicator& world) { world.barrier(); });
   CHECK(how == "return");
   return 0;

@@ -8,7 +8,7 @@
 #include "lpf/core.h"
 #include "roll.h"
 
-typedef int (*twice_t)(int);
+typedef int (*int_function)(int);
 
 static int main_runs;
 
@@ -23,7 +23,8 @@ struct task {
 static void count(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args) {
   CHECK(ctx != LPF_NONE && ctx != LPF_ROOT);
   CHECK(pid < nprocs);
-  CHECK(args.f_size == 2 && ((twice_t)args.f_symbols[0])(21) == 42 && ((twice_t)args.f_symbols[1])(42) == 21);
+  CHECK(args.f_size == 2 && ((int_function)args.f_symbols[0])(21) == 42);
+  CHECK(((int_function)args.f_symbols[1])(42) == 21);
   if (pid == 0) {
     CHECK(args.input_size == sizeof(struct task) && args.output_size == sizeof(unsigned));
     CHECK(((const struct task*)args.input)->processes == nprocs);
@@ -48,31 +49,31 @@ static void inner(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args) {
 
 static void outer(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args) {
   unsigned got = 0;
-  lpf_args_t own = LPF_NO_ARGS;
+  lpf_args_t inner_args = LPF_NO_ARGS;
   (void)nprocs, (void)args;
-  own.output = &got;
-  own.output_size = sizeof got;
+  inner_args.output = &got;
+  inner_args.output_size = sizeof got;
   if (pid % 2 == 0) {
-    CHECK(lpf_exec(ctx, 1, &inner, own) == LPF_SUCCESS);
+    CHECK(lpf_exec(ctx, 1, &inner, inner_args) == LPF_SUCCESS);
     CHECK(got == 1);
-    CHECK(lpf_exec(ctx, LPF_MAX_P, &inner, own) == LPF_SUCCESS);
+    CHECK(lpf_exec(ctx, LPF_MAX_P, &inner, inner_args) == LPF_SUCCESS);
     CHECK(got >= 2);
   }
   CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
   got = pid;
-  own.input = &pid;
-  own.input_size = sizeof pid;
-  CHECK(lpf_rehook(ctx, &inner, own) == LPF_SUCCESS);
+  inner_args.input = &pid;
+  inner_args.input_size = sizeof pid;
+  CHECK(lpf_rehook(ctx, &inner, inner_args) == LPF_SUCCESS);
   CHECK(got == (pid == 0 ? nprocs : pid));
   CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
 }
 
-static void section_of(unsigned asked, unsigned expected, const lpf_func_t* symbols) {
+static void run_section(unsigned requested, unsigned expected, const lpf_func_t* symbols) {
   struct task what;
   unsigned got = 0;
   lpf_args_t args = {&what, sizeof what, &got, sizeof got, symbols, 2};
   what.processes = expected;
-  CHECK(lpf_exec(LPF_ROOT, asked, &count, args) == LPF_SUCCESS);
+  CHECK(lpf_exec(LPF_ROOT, requested, &count, args) == LPF_SUCCESS);
   CHECK(got == expected);
   CHECK(roll_is(expected, 1));
 }
@@ -83,14 +84,14 @@ int main(int argc, char** argv) {
   unsigned p;
   CHECK(++main_runs == 1);
   remove(roll_name());
-  section_of(LPF_MAX_P, all, symbols);
-  for (p = 1; p <= all; p = p < 3 ? p + 1 : 2 * p) section_of(p, p, symbols);
-  section_of(all + 3, all, symbols);
+  run_section(LPF_MAX_P, all, symbols);
+  for (p = 1; p <= all; p = p < 3 ? p + 1 : 2 * p) run_section(p, p, symbols);
+  run_section(all + 3, all, symbols);
   CHECK(lpf_exec(LPF_ROOT, 0, &nothing, LPF_NO_ARGS) == LPF_ERR_FATAL);
   CHECK(lpf_exec(LPF_NONE, 1, &nothing, LPF_NO_ARGS) == LPF_ERR_FATAL);
   CHECK(lpf_exec(LPF_ROOT, 1, NULL, LPF_NO_ARGS) == LPF_ERR_FATAL);
   for (p = 0; p < 50; ++p) CHECK(lpf_exec(LPF_ROOT, p % all + 1, &nothing, LPF_NO_ARGS) == LPF_SUCCESS);
   CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &outer, LPF_NO_ARGS) == LPF_SUCCESS);
-  section_of(LPF_MAX_P, all, symbols);
+  run_section(LPF_MAX_P, all, symbols);
   return 0;
 }

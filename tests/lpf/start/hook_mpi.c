@@ -16,23 +16,23 @@ static void inner(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args) {
 }
 
 static void section(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args) {
-  lpf_pid_t alone = 0;
-  lpf_args_t own = LPF_NO_ARGS;
+  lpf_pid_t got = 0;
+  lpf_args_t inner_args = LPF_NO_ARGS;
   CHECK(args.input_size == sizeof pid && *(const lpf_pid_t*)args.input == pid);
   CHECK(args.output_size == sizeof nprocs);
   *(lpf_pid_t*)args.output = nprocs;
   CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
-  own.output = &alone;
-  own.output_size = sizeof alone;
-  CHECK(lpf_exec(ctx, LPF_MAX_P, &inner, own) == LPF_SUCCESS);
-  CHECK(alone == 1);
-  alone = 0;
-  CHECK(lpf_rehook(ctx, &inner, own) == LPF_SUCCESS);
-  CHECK(alone == nprocs);
+  inner_args.output = &got;
+  inner_args.output_size = sizeof got;
+  CHECK(lpf_exec(ctx, LPF_MAX_P, &inner, inner_args) == LPF_SUCCESS);
+  CHECK(got == 1);
+  got = 0;
+  CHECK(lpf_rehook(ctx, &inner, inner_args) == LPF_SUCCESS);
+  CHECK(got == nprocs);
   CHECK(lpf_sync(ctx, LPF_SYNC_DEFAULT) == LPF_SUCCESS);
 }
 
-static void hooked(MPI_Comm comm) {
+static void hook_over(MPI_Comm comm) {
   int rank, size, i;
   lpf_init_t init = LPF_INIT_NONE;
   MPI_Comm_rank(comm, &rank);
@@ -54,18 +54,18 @@ static void hooked(MPI_Comm comm) {
 int main(int argc, char** argv) {
   int size, rank;
   lpf_init_t init = LPF_INIT_NONE;
-  MPI_Comm some;
+  MPI_Comm half;
   CHECK(lpf_mpi_initialize_with_mpicomm(MPI_COMM_NULL, &init) == LPF_ERR_FATAL);
   MPI_Init(&argc, &argv);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   CHECK(argc > 1 && size == atoi(argv[1]));  /* all are in main */
-  hooked(MPI_COMM_WORLD);
-  hooked(MPI_COMM_SELF);
-  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &some);
-  hooked(some);
-  MPI_Comm_free(&some);
-  hooked(MPI_COMM_WORLD);
+  hook_over(MPI_COMM_WORLD);
+  hook_over(MPI_COMM_SELF);
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
+  hook_over(half);
+  MPI_Comm_free(&half);
+  hook_over(MPI_COMM_WORLD);
   CHECK(lpf_mpi_initialize_with_mpicomm(MPI_COMM_NULL, &init) == LPF_ERR_FATAL && init == LPF_INIT_NONE);
   CHECK(lpf_mpi_finalize(LPF_INIT_NONE) == LPF_ERR_FATAL);
   /* lpf_exec() never runs copies of one process. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Shared code of the programs of this folder, in C99: a roll, which is a file that each process
- * of a section signs. So one process can find out which ones have run.
+ * Shared code of the programs of this folder, in C99: a file to which each process of a section
+ * appends its number. So one process can find out which ones have run.
  */
 #ifndef TESTS_LPF_START_ROLL_H
 #define TESTS_LPF_START_ROLL_H
@@ -33,16 +33,16 @@ static inline int roll_is(unsigned processes, unsigned times) {
   unsigned all = 0, pid = 0;
   unsigned* seen = (unsigned*)calloc(processes, sizeof *seen);
   FILE* file = fopen(roll_name(), "rb");
-  int right = file != NULL && seen != NULL;
-  while (right && fread(&pid, sizeof pid, 1, file) == 1) {
+  int valid = file != NULL && seen != NULL;
+  while (valid && fread(&pid, sizeof pid, 1, file) == 1) {
     ++all;
-    right = pid < processes && ++seen[pid] <= times;
+    valid = pid < processes && ++seen[pid] <= times;
   }
   if (file != NULL) fclose(file);
   free(seen);
   remove(roll_name());
-  if (!right || all != processes * times) fprintf(stderr, "signed: %u, last %u\n", all, pid);
-  return right && all == processes * times;
+  if (!valid || all != processes * times) fprintf(stderr, "signed: %u, last %u\n", all, pid);
+  return valid && all == processes * times;
 }
 
 #endif

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # two_jobs.sh PROGRAM PORT LAUNCHER ... : starts the program as two jobs whose processes 0 and 1 try
-# to meet. Fails if one of them succeeds.
+# to join. Fails if one of them succeeds.
 program=$1
 port=$2
 shift 2

@@ -19,14 +19,14 @@ int size_of(MPI_Comm comm) {
 }
 
 void fail(const char* collective, const char* format, ...) {
-  char said[1000];
+  char message[1000];
   va_list rest;
   va_start(rest, format);
-  vsnprintf(said, sizeof said, format, rest);
+  vsnprintf(message, sizeof message, format, rest);
   va_end(rest);
   // One write, so that lines of several ranks do not mix.
   fprintf(stderr, "FAILED rank %d of %d: %s: %s\n", rank_in(MPI_COMM_WORLD), size_of(MPI_COMM_WORLD),
-          collective, said);
+          collective, message);
   fflush(stderr);
   MPI_Abort(MPI_COMM_WORLD, 1);
   abort();
@@ -56,7 +56,7 @@ long argument(int argc, char** argv, const char* name, long otherwise) {
   return otherwise;
 }
 
-void* room_for(size_t bytes) {
+void* checked_malloc(size_t bytes) {
   void* memory = malloc(bytes > 0 ? bytes : 1);
   if (memory == NULL) fail("malloc", "%zu bytes", bytes);
   return memory;

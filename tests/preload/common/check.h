@@ -25,6 +25,6 @@ int finish(const char* program, long cases);
 long argument(int argc, char** argv, const char* name, long otherwise);
 
 /// malloc that never fails, and also returns memory for 0 bytes.
-void* room_for(size_t bytes);
+void* checked_malloc(size_t bytes);
 
 #endif

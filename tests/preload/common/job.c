@@ -28,8 +28,8 @@ struct memory remember(const struct part* parts, int n) {
   const ptrdiff_t before = GUARD + (-low + 15) / 16 * 16;  // the base stays aligned
   struct memory made = {0};
   made.size = (size_t)(before + high + GUARD);
-  made.bytes = room_for(made.size);
-  made.expected = room_for(made.size);
+  made.bytes = checked_malloc(made.size);
+  made.expected = checked_malloc(made.size);
   made.base = made.bytes + before;
   for (size_t i = 0; i < made.size; ++i) made.bytes[i] = (char)(0xA5 ^ (i * 29));
   for (int i = 0; i < n; ++i) {

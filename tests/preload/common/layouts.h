@@ -8,7 +8,7 @@
 #include <mpi.h>
 #include <stddef.h>
 
-enum { MOST_ITEMS = 12, MOST_LAYOUTS = 16 };
+enum { MAX_ITEMS = 12, MAX_LAYOUTS = 16 };
 
 /// A datatype of `items` basic elements, in the order of its signature.
 struct layout {
@@ -16,8 +16,8 @@ struct layout {
   MPI_Datatype type;
   int named;  // a predefined type, which is not freed
   int items;
-  ptrdiff_t offset[MOST_ITEMS];
-  int size[MOST_ITEMS];
+  ptrdiff_t offset[MAX_ITEMS];
+  int size[MAX_ITEMS];
   ptrdiff_t extent;
 };
 

@@ -204,12 +204,12 @@ void make_move(struct job* job, enum collective which, const struct move* move) 
   job->which = which;
   job->args.comm = move->comm;
   job->args.root = move->root;
-  job->numbers = room_for(4 * (size_t)m.ranks * sizeof(int));
-  job->types = room_for(6 * (size_t)m.ranks * sizeof(MPI_Datatype));
+  job->numbers = checked_malloc(4 * (size_t)m.ranks * sizeof(int));
+  job->types = checked_malloc(6 * (size_t)m.ranks * sizeof(MPI_Datatype));
   for (int side = 0; side < 2; ++side) {
     m.counts[side] = job->numbers + 2 * side * m.ranks;
     m.displs[side] = m.counts[side] + m.ranks;
-    m.parts[side] = room_for((size_t)m.ranks * sizeof(struct part));
+    m.parts[side] = checked_malloc((size_t)m.ranks * sizeof(struct part));
   }
   if (which != BARRIER) add_parts(&m);
   give(job, &m, SEND);

@@ -22,7 +22,7 @@ long elements_of(enum collective which, const struct reduction* r, int ranks) {
 
 /// Folds the contributions of ranks 0 to `last` to the elements [first, first + n).
 static char* folded(const struct algebra* algebra, int last, long first, long n) {
-  char* all = room_for((size_t)(n * algebra->bytes));
+  char* all = checked_malloc((size_t)(n * algebra->bytes));
   for (long i = 0; i < n; ++i) {
     char* element = all + i * algebra->bytes;
     algebra->value(element, 0, first + i);
@@ -36,8 +36,8 @@ static char* folded(const struct algebra* algebra, int last, long first, long n)
   return all;
 }
 
-static char* brought(const struct algebra* algebra, int rank, long n) {
-  char* all = room_for((size_t)(n * algebra->bytes));
+static char* contribution_of(const struct algebra* algebra, int rank, long n) {
+  char* all = checked_malloc((size_t)(n * algebra->bytes));
   for (long i = 0; i < n; ++i) algebra->value(all + i * algebra->bytes, rank, i);
   return all;
 }
@@ -68,7 +68,7 @@ void make_reduction(struct job* job, enum collective which, const struct reducti
   const long all = elements_of(which, r, ranks);
   const int in_place = r->in_place && (which != REDUCE || rank == r->root);
   long n = 0;
-  char *mine = brought(algebra, rank, all), *result = result_of(which, r, rank, ranks, &n);
+  char *mine = contribution_of(algebra, rank, all), *result = result_of(which, r, rank, ranks, &n);
   const long items = algebra->layout->items;
   struct part part = {.layout = algebra->layout, .items = all * items, .values_before = mine};
   if (in_place) {
@@ -93,7 +93,7 @@ void make_reduction(struct job* job, enum collective which, const struct reducti
   job->args.root = r->root;
   job->args.comm = r->comm;
   job->args.recv_count = (int)r->count;
-  job->numbers = room_for((size_t)ranks * sizeof(int));
+  job->numbers = checked_malloc((size_t)ranks * sizeof(int));
   for (int i = 0; i < ranks; ++i) job->numbers[i] = (int)block_of(which, r, i);
   job->args.recv_counts = job->numbers;
   snprintf(job->name, sizeof job->name, "%s on %s, count %ld, root %d%s", algebra->name,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "known.h"
+#include "known_faults.h"
 
 static void value(char* element, int rank, long index) {
   *(int*)(void*)element = (rank + 3) * 7 + (int)index;
@@ -31,7 +31,7 @@ static long run_all(MPI_Comm comm, const struct layout* ints, long units) {
                                 .root = ranks - 1,
                                 .seed = (unsigned)which};
       const struct reduction reduction = {comm, &algebra, units, ranks - 1, 0};
-      if (which < REDUCE && move_known_wrong(which, &move, nonblocking)) continue;
+      if (which < REDUCE && move_has_known_fault(which, &move, nonblocking)) continue;
       if (which < REDUCE) {
         make_move(&job, which, &move);
       } else {
@@ -121,7 +121,7 @@ static long run_between(const struct layout* ints) {
   int value = rank == 0 ? 77 : 0;
   MPI_Bcast(&value, 1, MPI_INT, upper ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL, between);
   if (upper && value != 77) fail("bcast", "between groups: %d", value);
-  int* ranks_of_others = room_for((size_t)others * sizeof(int));
+  int* ranks_of_others = checked_malloc((size_t)others * sizeof(int));
   MPI_Allgather(&rank, 1, MPI_INT, ranks_of_others, 1, MPI_INT, between);
   for (int i = 0; i < others; ++i) {
     if (ranks_of_others[i] != (upper ? i : half + i))
@@ -136,7 +136,7 @@ static long run_between(const struct layout* ints) {
   return cases;
 }
 
-static long run_again_and_again(int times) {
+static long run_repeatedly(int times) {
   for (int i = 0; i < times; ++i) {
     MPI_Comm comm;
     if (i % 3 == 0) MPI_Comm_split(MPI_COMM_WORLD, (rank_in(MPI_COMM_WORLD) + i) % 2, 0, &comm);
@@ -149,9 +149,9 @@ static long run_again_and_again(int times) {
 }
 
 static long run_many(int many) {
-  MPI_Comm* comms = room_for((size_t)many * sizeof(MPI_Comm));
-  MPI_Request* requests = room_for((size_t)many * sizeof(MPI_Request));
-  int *mine = room_for((size_t)many * sizeof(int)), *sums = room_for((size_t)many * sizeof(int));
+  MPI_Comm* comms = checked_malloc((size_t)many * sizeof(MPI_Comm));
+  MPI_Request* requests = checked_malloc((size_t)many * sizeof(MPI_Request));
+  int *mine = checked_malloc((size_t)many * sizeof(int)), *sums = checked_malloc((size_t)many * sizeof(int));
   for (int i = 0; i < many; ++i) {
     MPI_Comm_split(MPI_COMM_WORLD, 0, i % 2 ? -rank_in(MPI_COMM_WORLD) : 0, &comms[i]);
     expect_sum(comms[i], "one of many");
@@ -180,7 +180,7 @@ int main(int argc, char** argv) {
       .name = "int", .type = MPI_INT, .named = 1, .items = 1, .size = {4}, .extent = 4};
   long cases = run_kinds(&ints);
   cases += run_between(&ints);
-  cases += run_again_and_again((int)argument(argc, argv, "again", 200));
+  cases += run_repeatedly((int)argument(argc, argv, "again", 200));
   cases += run_many((int)argument(argc, argv, "many", 300));
   return finish("communicators", cases);
 }

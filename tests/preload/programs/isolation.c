@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "known.h"
+#include "known_faults.h"
 
 /// Calls of the callbacks for the program's own attribute. MPI gives a callback no other place to
 /// count.
@@ -47,18 +47,18 @@ static void expect_no_message(MPI_Comm comm, const char* when) {
 }
 
 /// A barrier by messages on another communicator, because the tested one must stay empty.
-static void meet(MPI_Comm apart) {
+static void synchronize(MPI_Comm other_comm) {
   int token = 0;
-  const int rank = rank_in(apart), ranks = size_of(apart);
+  const int rank = rank_in(other_comm), ranks = size_of(other_comm);
   for (int step = 1; step < ranks; step *= 2) {
     MPI_Sendrecv(&token, 1, MPI_INT, (rank + step) % ranks, 1, &token, 1, MPI_INT,
-                 (rank + ranks - step) % ranks, 1, apart, MPI_STATUS_IGNORE);
+                 (rank + ranks - step) % ranks, 1, other_comm, MPI_STATUS_IGNORE);
   }
 }
 
 /// A wildcard receive must match the program's message, with collectives before, after and around
 /// it.
-static long run_messages(MPI_Comm comm, MPI_Comm apart, const struct layout* ints) {
+static long run_messages(MPI_Comm comm, MPI_Comm other_comm, const struct layout* ints) {
   const int rank = rank_in(comm), ranks = size_of(comm);
   long cases = 0;
   for (enum collective which = BARRIER; which <= ALLTOALLV; ++which) {
@@ -82,13 +82,13 @@ static long run_messages(MPI_Comm comm, MPI_Comm apart, const struct layout* int
       fail(name_of(which), "a receive of anything got %d from %d with tag %d", got, status.MPI_SOURCE,
            status.MPI_TAG);
     }
-    meet(apart);
+    synchronize(other_comm);
     make_move(&jobs[0], which, &move);
     start(&jobs[0], 1);
     for (int i = 0; i < 20; ++i) expect_no_message(comm, name_of(which));
     complete(&jobs[0]);
     expect_no_message(comm, name_of(which));
-    meet(apart);
+    synchronize(other_comm);
     ++cases;
   }
   return cases;
@@ -182,15 +182,15 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const struct layout ints = {
       .name = "int", .type = MPI_INT, .named = 1, .items = 1, .size = {4}, .extent = 4};
-  MPI_Comm comm, apart;
+  MPI_Comm comm, other_comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  MPI_Comm_dup(MPI_COMM_WORLD, &apart);
-  long cases = run_messages(MPI_COMM_WORLD, apart, &ints);
-  cases += run_messages(comm, apart, &ints);
+  MPI_Comm_dup(MPI_COMM_WORLD, &other_comm);
+  long cases = run_messages(MPI_COMM_WORLD, other_comm, &ints);
+  cases += run_messages(comm, other_comm, &ints);
   cases += run_attributes(MPI_COMM_WORLD, &ints);
   cases += run_handlers(comm, &ints);
   cases += run_predefined();
   MPI_Comm_free(&comm);
-  MPI_Comm_free(&apart);
+  MPI_Comm_free(&other_comm);
   return finish("isolation", cases);
 }

@@ -9,24 +9,25 @@
 #include "calls.h"
 #include "check.h"
 
-enum { MOST = 64, COUNT = 4 };
+enum { MAX_CALLS = 64, COUNT = 4 };
 
-struct wrong {
+struct invalid_call {
   const char* name;
   enum collective which;
   struct args args;
 };
 
-struct wrongs {
-  struct wrong all[MOST];
+struct invalid_calls {
+  struct invalid_call all[MAX_CALLS];
   int n;
   int send[64], recv[64], counts[16], displs[16], negative[16];
   MPI_Datatype uncommitted, pair;
 };
 
-static struct wrong* add(struct wrongs* w, const char* name, enum collective which, MPI_Comm comm) {
-  struct wrong* one = &w->all[w->n++];
-  *one = (struct wrong){.name = name,
+static struct invalid_call* add(struct invalid_calls* w, const char* name, enum collective which,
+                                MPI_Comm comm) {
+  struct invalid_call* one = &w->all[w->n++];
+  *one = (struct invalid_call){.name = name,
                         .which = which,
                         .args = {.send = w->send,
                                  .recv = w->recv,
@@ -43,7 +44,7 @@ static struct wrong* add(struct wrongs* w, const char* name, enum collective whi
   return one;
 }
 
-static void add_all(struct wrongs* w, MPI_Comm comm) {
+static void add_all(struct invalid_calls* w, MPI_Comm comm) {
   const int ranks = size_of(comm);
   for (int i = 0; i < ranks && i < 8; ++i) {
     w->counts[i] = COUNT;
@@ -105,7 +106,7 @@ static int class_of(int code) {
 }
 
 /// Rank 0 collects the result of a case from all ranks by messages and prints it.
-static void tell(const char* name, enum collective which, int nonblocking, const int* mine) {
+static void print_result(const char* name, enum collective which, int nonblocking, const int* mine) {
   const int rank = rank_in(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
   if (rank > 0) {
     MPI_Send(mine, 4, MPI_INT, 0, 3, MPI_COMM_WORLD);
@@ -123,7 +124,7 @@ static void tell(const char* name, enum collective which, int nonblocking, const
 }
 
 /// Calls that crash the MPI itself, because it does not check its counts.
-static int left_out(const struct wrong* w, int nonblocking) {
+static int is_skipped(const struct invalid_call* w, int nonblocking) {
 #ifdef OPEN_MPI
   (void)nonblocking;
   return w->which == ALLGATHERV && w->args.recv_counts[0] < 0;
@@ -132,23 +133,23 @@ static int left_out(const struct wrong* w, int nonblocking) {
 #endif
 }
 
-static void run(const struct wrong* w, int nonblocking) {
-  if (left_out(w, nonblocking)) return;
+static void run(const struct invalid_call* w, int nonblocking) {
+  if (is_skipped(w, nonblocking)) return;
   MPI_Request request = MPI_REQUEST_NULL;
   handled = handled_class = 0;
-  int said[4] = {0, 0, 0, 0};
-  said[0] = class_of(call(w->which, &w->args, nonblocking ? &request : NULL));
-  if (said[0] == MPI_SUCCESS && request != MPI_REQUEST_NULL)
-    said[1] = class_of(MPI_Wait(&request, MPI_STATUS_IGNORE));
-  said[2] = handled;
-  said[3] = handled_class;
-  tell(w->name, w->which, nonblocking, said);
+  int result[4] = {0, 0, 0, 0};
+  result[0] = class_of(call(w->which, &w->args, nonblocking ? &request : NULL));
+  if (result[0] == MPI_SUCCESS && request != MPI_REQUEST_NULL)
+    result[1] = class_of(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  result[2] = handled;
+  result[3] = handled_class;
+  print_result(w->name, w->which, nonblocking, result);
 }
 
 /// Makes each wrong call on a communicator that has served right ones.
 static long run_all(MPI_Errhandler errhandler, long only) {
   MPI_Comm comm;
-  struct wrongs w = {.n = 0};
+  struct invalid_calls w = {.n = 0};
   int one = 1, sum = 0;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
@@ -180,7 +181,7 @@ static void run_truncated(int nonblocking) {
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);  // for errors of requests
   MPI_Barrier(comm);
-  struct wrong w = {
+  struct invalid_call w = {
       "too long for its receivers",
       BCAST,
       {.recv = many, .recv_count = rank_in(comm) == 0 ? 100 : 10, .recv_type = MPI_INT, .comm = comm}};
@@ -191,11 +192,11 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const long fatal = argument(argc, argv, "fatal", -1);
   if (fatal >= 0) {
-    struct wrongs w = {.n = 0};
+    struct invalid_calls w = {.n = 0};
     int one = 1, sum = 0;
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     add_all(&w, MPI_COMM_WORLD);
-    const struct wrong* which = &w.all[fatal % w.n];
+    const struct invalid_call* which = &w.all[fatal % w.n];
     MPI_Request request = MPI_REQUEST_NULL;
     call(which->which, &which->args, fatal >= w.n ? &request : NULL);
     MPI_Wait(&request, MPI_STATUS_IGNORE);

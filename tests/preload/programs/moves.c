@@ -5,13 +5,13 @@
 #include "moves.h"
 
 #include "check.h"
-#include "known.h"
+#include "known_faults.h"
 
-enum { MOST = 64 };
+enum { MAX_MOVES = 64 };
 
 /// Jobs that are started one after another and completed together in reverse order.
 struct batch {
-  struct job jobs[MOST];
+  struct job jobs[MAX_MOVES];
   int n;
   int nonblocking;
   int all;
@@ -23,12 +23,12 @@ static void finish_batch(struct batch* b) {
 }
 
 static void run(struct batch* b, enum collective which, const struct move* move) {
-  if (!b->all && move_known_wrong(which, move, b->nonblocking)) return;
+  if (!b->all && move_has_known_fault(which, move, b->nonblocking)) return;
   struct job* job = &b->jobs[b->n++];
   make_move(job, which, move);
   start(job, b->nonblocking);
   ++b->cases;
-  if (!b->nonblocking || b->n == MOST) finish_batch(b);
+  if (!b->nonblocking || b->n == MAX_MOVES) finish_batch(b);
 }
 
 static void run_all(struct batch* b, const struct layout* ints, int ranks) {
@@ -66,7 +66,7 @@ static void run_large(struct batch* b, const struct layout* ints, int ranks) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const int ranks = size_of(MPI_COMM_WORLD);
-  struct layout layouts[MOST_LAYOUTS];
+  struct layout layouts[MAX_LAYOUTS];
   const int n = int_layouts(layouts);
   static struct batch b;
   b.all = argument(argc, argv, "all", 0) != 0;

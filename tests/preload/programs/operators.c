@@ -192,7 +192,7 @@ static long run(const struct type* t, enum operation op, const char* op_name, MP
     if (c > 0 && (cases + c) % 4 != 0) continue;
     const enum collective which = all[c];
     const int whole = which == REDUCE_SCATTER_BLOCK ? COUNT * ranks : COUNT;
-    char *mine = room_for((size_t)(whole * t->size)), *got = room_for((size_t)(COUNT * t->size));
+    char *mine = checked_malloc((size_t)(whole * t->size)), *got = checked_malloc((size_t)(COUNT * t->size));
     for (int i = 0; i < whole; ++i) store(t, value(t, op, rank, i), mine + i * t->size);
     memset(got, 0x77, (size_t)(COUNT * t->size));
     MPI_Request request = MPI_REQUEST_NULL;
@@ -308,7 +308,8 @@ static long run_pair(const struct pair* p, enum operation op, long cases) {
   const enum collective all[] = {ALLREDUCE, REDUCE, REDUCE_SCATTER_BLOCK, SCAN, EXSCAN};
   for (int c = 0; c < 5; ++c, ++cases) {
     const int whole = all[c] == REDUCE_SCATTER_BLOCK ? COUNT * ranks : COUNT;
-    char *mine = room_for((size_t)(whole * p->extent)), *got = room_for((size_t)(whole * p->extent));
+    char* mine = checked_malloc((size_t)(whole * p->extent));
+    char* got = checked_malloc((size_t)(whole * p->extent));
     memset(mine, 0, (size_t)(whole * p->extent));
     for (int i = 0; i < whole; ++i) {
       // Some values are equal: then the lower index wins.

@@ -110,8 +110,8 @@ static void release(enum holder holder, int rank, MPI_Comm comm, MPI_Comm elsewh
 static void exchange_sparsely(MPI_Comm comm, int round) {
   const int rank = rank_in(comm), ranks = size_of(comm);
   int expected = 0, received = 0, barrier_begun = 0, done = 0;
-  int* values = room_for((size_t)ranks * sizeof(int));
-  MPI_Request* sends = room_for((size_t)ranks * sizeof(MPI_Request));
+  int* values = checked_malloc((size_t)ranks * sizeof(int));
+  MPI_Request* sends = checked_malloc((size_t)ranks * sizeof(MPI_Request));
   int n = 0;
   for (int peer = 0; peer < ranks; ++peer) {
     values[peer] = rank * 100 + round;
@@ -152,7 +152,7 @@ static void exchange_sparsely(MPI_Comm comm, int round) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const int rank = rank_in(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
-  struct layout layouts[MOST_LAYOUTS];
+  struct layout layouts[MAX_LAYOUTS];
   const int n = int_layouts(layouts);
   MPI_Comm comm, elsewhere;
   MPI_Comm_dup(MPI_COMM_WORLD, &elsewhere);

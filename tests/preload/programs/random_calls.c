@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "known.h"
+#include "known_faults.h"
 
 enum { UNDER_WAY = 8, COMMS = 5 };
 
@@ -59,7 +59,7 @@ static void map_op(void* in, void* inout, int* count, MPI_Datatype* type) {
 /// Everything that calls are drawn from.
 struct world {
   MPI_Comm comms[COMMS];
-  struct layout layouts[MOST_LAYOUTS];
+  struct layout layouts[MAX_LAYOUTS];
   int layouts_n;
   struct algebra algebras[2];
 };
@@ -78,7 +78,7 @@ static int draw_job(struct draw* d, const struct world* w, struct job* job, int 
   const int ranks = size_of(comm);
   if (reduces(which)) {
     const struct reduction r = {comm, &w->algebras[algebra], units, root % ranks, in_place};
-    if (!all && reduction_known_wrong(which, &r, nonblocking)) return 0;
+    if (!all && reduction_has_known_fault(which, &r, nonblocking)) return 0;
     make_reduction(job, which, &r);
     return 1;
   }
@@ -93,7 +93,7 @@ static int draw_job(struct draw* d, const struct world* w, struct job* job, int 
                          .gaps = gaps,
                          .absolute = absolute && which != BARRIER,
                          .seed = (unsigned)(root + units)};
-  if (!all && move_known_wrong(which, &m, nonblocking)) return 0;
+  if (!all && move_has_known_fault(which, &m, nonblocking)) return 0;
   make_move(job, which, &m);
   return 1;
 }

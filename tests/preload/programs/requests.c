@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "known.h"
+#include "known_faults.h"
 
 enum { JOBS = 8, MESSAGES = 3, ALL = JOBS + MESSAGES + 1, TAG = 17 };
 enum way { WAIT, WAITALL, WAITANY, WAITSOME, TEST, TESTALL, TESTANY, TESTSOME, GET_STATUS, WAYS };
@@ -75,7 +75,7 @@ static void start_all(struct all* a, const struct layout* layouts, const struct 
                          {comm, &layouts[4], &layouts[4], 30, 0, 0, 1, 0, 3},
                          {comm, &layouts[0], &layouts[6], 5, 0, 0, 0, 0, 4}};
   const struct reduction sum = {comm, algebra, 2000, 0, 0};
-  if (move_known_wrong(ALLGATHERV, &moves[2], 1)) moves[2].gaps = 0;
+  if (move_has_known_fault(ALLGATHERV, &moves[2], 1)) moves[2].gaps = 0;
   make_move(&a->jobs[0], BCAST, &moves[0]);
   make_move(&a->jobs[1], GATHER, &moves[1]);
   make_move(&a->jobs[2], ALLGATHERV, &moves[2]);
@@ -122,13 +122,13 @@ static void complete_one(struct all* a, int i, enum way way) {
 static void complete_all(struct all* a, enum way way, int with_statuses) {
   MPI_Status statuses[ALL];
   int indices[ALL], n = 0, flag = 0, left = ALL - 1;
-  MPI_Status* given = with_statuses ? statuses : MPI_STATUSES_IGNORE;
+  MPI_Status* status_argument = with_statuses ? statuses : MPI_STATUSES_IGNORE;
   MPI_Status* one = with_statuses ? statuses : MPI_STATUS_IGNORE;
   switch (way) {
     case WAITALL:
     case TESTALL:
-      if (way == WAITALL) MPI_Waitall(ALL, a->requests, given);
-      while (way == TESTALL && !flag) MPI_Testall(ALL, a->requests, &flag, given);
+      if (way == WAITALL) MPI_Waitall(ALL, a->requests, status_argument);
+      while (way == TESTALL && !flag) MPI_Testall(ALL, a->requests, &flag, status_argument);
       for (int i = 0; i < ALL - 1; ++i) completed(a, i, with_statuses ? &statuses[i] : NULL, ways[way]);
       if (with_statuses) check_empty(&statuses[ALL - 1], ways[way]);
       break;
@@ -145,8 +145,8 @@ static void complete_all(struct all* a, enum way way, int with_statuses) {
     case WAITSOME:
     case TESTSOME:
       while (left > 0) {
-        if (way == WAITSOME) MPI_Waitsome(ALL, a->requests, &n, indices, given);
-        if (way == TESTSOME) MPI_Testsome(ALL, a->requests, &n, indices, given);
+        if (way == WAITSOME) MPI_Waitsome(ALL, a->requests, &n, indices, status_argument);
+        if (way == TESTSOME) MPI_Testsome(ALL, a->requests, &n, indices, status_argument);
         if (n == MPI_UNDEFINED || (way == WAITSOME && n < 1) || n > left)
           fail(ways[way], "it says that %d of %d completed", n, left);
         for (int i = 0; i < n; ++i) completed(a, indices[i], with_statuses ? &statuses[i] : NULL, ways[way]);
@@ -230,7 +230,7 @@ static long run_freed(MPI_Comm base, int also_comms) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  struct layout layouts[MOST_LAYOUTS];
+  struct layout layouts[MAX_LAYOUTS];
   const int n = int_layouts(layouts);
   const struct layout longs = {
       .name = "long", .type = MPI_LONG, .named = 1, .items = 1, .size = {8}, .extent = 8};

@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "check.h"
-#include "known.h"
+#include "known_faults.h"
 
 enum { THREADS = 3, UNDER_WAY = 6 };
 
@@ -44,8 +44,8 @@ static void make(struct job* job, const struct thread* t, const struct algebra* 
   }
 }
 
-static void* run(void* given) {
-  struct thread* t = given;
+static void* run(void* data) {
+  struct thread* t = data;
   const struct layout ints = {
       .name = "int", .type = MPI_INT, .named = 1, .items = 1, .size = {4}, .extent = 4};
   const struct algebra algebra = {"sum", &ints, MPI_SUM, 4, value, sum};

@@ -4,7 +4,7 @@
 // on sender and receiver. Gaps and surrounding memory must not change. Also uses absolute addresses
 // from MPI_BOTTOM, and frees types while the call is in progress.
 #include "check.h"
-#include "known.h"
+#include "known_faults.h"
 #include "moves.h"
 
 /// Selects the cases, and counts them.
@@ -17,7 +17,7 @@ static void run(struct run* r, enum collective which, struct move move) {
   struct job jobs[2];
   int n = 0;
   for (int nonblocking = 0; nonblocking < 2; ++nonblocking) {
-    if (r->all || !move_known_wrong(which, &move, nonblocking)) {
+    if (r->all || !move_has_known_fault(which, &move, nonblocking)) {
       make_move(&jobs[n], which, &move);
       start(&jobs[n++], nonblocking);
       ++r->cases;
@@ -52,13 +52,13 @@ static void run_pairs(struct run* r, const struct layout* layouts, int n, int ra
 
 /// Each rank uses a different datatype for the same 12 ints.
 static void run_bcasts(struct run* r, const struct layout* layouts, int n, int rank, int ranks) {
-  const struct layout* dividing[MOST_LAYOUTS];
+  const struct layout* nonempty[MAX_LAYOUTS];
   int m = 0;
   for (int i = 0; i < n; ++i) {
-    if (layouts[i].items > 0) dividing[m++] = &layouts[i];
+    if (layouts[i].items > 0) nonempty[m++] = &layouts[i];
   }
   for (int i = 0; i < m; ++i) {
-    const struct layout* mine = dividing[(i + rank * 5) % m];
+    const struct layout* mine = nonempty[(i + rank * 5) % m];
     run(r, BCAST,
         (struct move){.comm = MPI_COMM_WORLD,
                       .send = mine,
@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const int rank = rank_in(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
   struct run r = {.all = argument(argc, argv, "all", 0) != 0};
-  struct layout layouts[MOST_LAYOUTS];
+  struct layout layouts[MAX_LAYOUTS];
   int n = int_layouts(layouts);
   run_pairs(&r, layouts, n, ranks);
   run_bcasts(&r, layouts, n, rank, ranks);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "known.h"
+#include "known_faults.h"
 
 /// What the operators saw; MPI passes them no user pointer.
 static long calls_seen = 0, elements_seen = 0, wrong_types = 0;
@@ -60,7 +60,7 @@ static void matrix_op(void* in, void* inout, int* count, MPI_Datatype* type) {
 // below the address. The left word comes first.
 struct word {
   int length;
-  char letters[12];
+  char text[12];
 };
 
 static void word_value(char* element, int rank, long index) {
@@ -72,7 +72,7 @@ static void word_combine(const char* left, const char* right, char* result) {
   struct word a, b;
   memcpy(&a, left, sizeof a);
   memcpy(&b, right, sizeof b);
-  memcpy(a.letters + a.length, b.letters, (size_t)b.length);
+  memcpy(a.text + a.length, b.text, (size_t)b.length);
   a.length += b.length;
   memcpy(result, &a, sizeof a);
 }
@@ -86,9 +86,9 @@ static void word_op(void* in, void* inout, int* count, MPI_Datatype* type) {
     struct word a, b;
     char *left = (char*)in + i * WORD_EXTENT, *right = (char*)inout + i * WORD_EXTENT;
     memcpy(&a.length, left + 16, 4);
-    memcpy(a.letters, left, 12);
+    memcpy(a.text, left, 12);
     memcpy(&b.length, right + 16, 4);
-    memcpy(b.letters, right, 12);
+    memcpy(b.text, right, 12);
     char joined[sizeof(struct word)];
     word_combine((char*)&a, (char*)&b, joined);
     memcpy(right + 16, joined, 4);
@@ -172,7 +172,7 @@ static long run(const struct algebra* algebra, int all) {
       for (int root = 0; root < (which == REDUCE ? ranks : 1); ++root) {
         for (int way = 0; way < 4; ++way) {
           const struct reduction r = {MPI_COMM_WORLD, algebra, counts[c], root, way / 2};
-          if (!all && reduction_known_wrong(which, &r, way % 2)) continue;
+          if (!all && reduction_has_known_fault(which, &r, way % 2)) continue;
           struct job job;
           make_reduction(&job, which, &r);
           calls_seen = elements_seen = wrong_types = 0;

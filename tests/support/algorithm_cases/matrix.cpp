@@ -19,7 +19,7 @@ template <>
 constexpr const char* type_name<std::uint8_t> = "u8";
 
 template <class T>
-std::string name_of_case(const wanted_call& w) {
+std::string name_of_case(const call_case& w) {
   std::string name = w.name + "/" + type_name<T>;
   if (combines(w.what)) name += std::string("/") + kind_names[static_cast<std::size_t>(w.op)];
   return name + (w.in_place ? "/in_place" : "") + (w.nonblocking ? "/nonblocking" : "") + "/root_" +
@@ -37,15 +37,15 @@ std::vector<int> roots_for(collective what, int size) {
       if (r != size / 2) roots.push_back(r);
   return roots;
 }
-std::vector<std::size_t> counts_for(how_much tried, int size) {
-  if (tried == how_much::some) return {static_cast<std::size_t>(size) + 2};
+std::vector<std::size_t> counts_for(coverage extent, int size) {
+  if (extent == coverage::some) return {static_cast<std::size_t>(size) + 2};
   if (size > 8) return {0, 1, 3, 17};
   return {0, 1, 3, 17, 200, 3001};  // with cells and rendezvous
 }
 
 // Whether the restrictions of the algorithm, composition or engine permit the call.
 template <class T>
-bool serves(detail::communicator_impl& comm, const wanted_call& w) {
+bool serves(detail::communicator_impl& comm, const call_case& w) {
   agreed_signature s;
   s.what = w.what;
   s.ranks = detail::size_of(comm);
@@ -63,20 +63,20 @@ bool serves(detail::communicator_impl& comm, const wanted_call& w) {
 // Runs all calls that the restrictions of one name permit, in the same order on all ranks.
 template <class T>
 void try_all_of(detail::communicator_impl& comm, cases& cases, const std::string& name, collective what,
-                how_much tried, bool composed = false) {
+                coverage extent, bool composed = false) {
   for (const kind op : kinds) {
     if (op != kind::commuting && !combines(what)) continue;
     if (std::is_same_v<T, affine> ? op == kind::builtin : op == kind::ordered) continue;
-    if (op == kind::lambda && tried == how_much::some) continue;
+    if (op == kind::lambda && extent == coverage::some) continue;
     for (const bool in_place : {false, true}) {
       if (in_place && (what == collective::barrier || what == collective::bcast)) continue;
       // A rank's result may overlap operands that others read, so the embedded engines leave this
       // case to schedules. Native collectives of an MPI do not accept operators of tutti.
       if (in_place && name.ends_with("/native") && what == collective::reduce_scatter_block) continue;
       for (const int root : roots_for(what, detail::size_of(comm)))
-        for (const std::size_t count : counts_for(tried, detail::size_of(comm)))
+        for (const std::size_t count : counts_for(extent, detail::size_of(comm)))
           for (const bool nonblocking : {false, true}) {
-            const wanted_call w{name, what, op, in_place, nonblocking, root, count, composed};
+            const call_case w{name, what, op, in_place, nonblocking, root, count, composed};
             if (serves<T>(comm, w))
               cases([&] { return name_of_case<T>(w); }, [&] { one_call<T>(comm, w).check(); });
           }
@@ -104,25 +104,25 @@ std::vector<std::string> variants(const catalogue_entry& a, int size) {
         values = {1, 3, static_cast<std::uint32_t>(size)};
     }
     for (const std::uint32_t v : values)
-      if (v >= one.least && v <= one.most && v != one.default_value)
+      if (v >= one.min && v <= one.max && v != one.default_value)
         all.push_back(std::string(a.name) + ":" + std::string(name_of(one.which)) + "=" + std::to_string(v));
   }
   return all;
 }
 
-how_much where_it_combines(collective what) { return combines(what) ? how_much::all : how_much::some; }
+coverage coverage_if_combining(collective what) { return combines(what) ? coverage::all : coverage::some; }
 
 }  // namespace
 
 void try_algorithm(detail::communicator_impl& comm, cases& cases, const pure_algorithm& a) {
-  if (is_neighborly(a.what) || demands(a.needs, restriction::inter)) return;
+  if (is_neighborly(a.what) || has_restriction(a.restrictions, restriction::inter)) return;
   const std::string name(a.name);
-  try_all_of<affine>(comm, cases, name, a.what, how_much::all);
-  try_all_of<std::uint64_t>(comm, cases, name, a.what, where_it_combines(a.what));
-  try_all_of<std::uint8_t>(comm, cases, name, a.what, how_much::some);
+  try_all_of<affine>(comm, cases, name, a.what, coverage::all);
+  try_all_of<std::uint64_t>(comm, cases, name, a.what, coverage_if_combining(a.what));
+  try_all_of<std::uint8_t>(comm, cases, name, a.what, coverage::some);
   for (const std::string& other : variants(a, detail::size_of(comm))) {
-    try_all_of<affine>(comm, cases, other, a.what, how_much::some);
-    if (combines(a.what)) try_all_of<std::uint64_t>(comm, cases, other, a.what, how_much::some);
+    try_all_of<affine>(comm, cases, other, a.what, coverage::some);
+    if (combines(a.what)) try_all_of<std::uint64_t>(comm, cases, other, a.what, coverage::some);
   }
 }
 
@@ -132,26 +132,26 @@ void try_every_algorithm(detail::communicator_impl& comm, cases& cases) {
     const auto what = static_cast<collective>(i);
     if (is_neighborly(what)) continue;
     const std::string name = std::string(collective_names[i]) + "/native";
-    try_all_of<affine>(comm, cases, name, what, how_much::all);
-    try_all_of<std::uint64_t>(comm, cases, name, what, where_it_combines(what));
+    try_all_of<affine>(comm, cases, name, what, coverage::all);
+    try_all_of<std::uint64_t>(comm, cases, name, what, coverage_if_combining(what));
   }
 }
 
 void try_composition(detail::communicator_impl& comm, cases& cases, const composed_algorithm& a,
-                     how_much tried) {
+                     coverage extent) {
   const std::string name(a.name);
-  try_all_of<affine>(comm, cases, name, a.what, detail::size_of(comm) <= 6 ? tried : how_much::some, true);
-  if (tried == how_much::some) return;
-  try_all_of<std::uint64_t>(comm, cases, name, a.what, how_much::some, true);
+  try_all_of<affine>(comm, cases, name, a.what, detail::size_of(comm) <= 6 ? extent : coverage::some, true);
+  if (extent == coverage::some) return;
+  try_all_of<std::uint64_t>(comm, cases, name, a.what, coverage::some, true);
   for (const std::string& other : variants(a, detail::size_of(comm)))
-    try_all_of<affine>(comm, cases, other, a.what, how_much::some, true);
+    try_all_of<affine>(comm, cases, other, a.what, coverage::some, true);
 }
 
-void try_every_composition(detail::communicator_impl& comm, cases& cases, how_much tried) {
-  for (const composed_algorithm* a : composition_catalogue()) try_composition(comm, cases, *a, tried);
+void try_every_composition(detail::communicator_impl& comm, cases& cases, coverage extent) {
+  for (const composed_algorithm* a : composition_catalogue()) try_composition(comm, cases, *a, extent);
 }
 
-void on_a_core(endpoint& ep, const std::function<void(detail::communicator_impl&, cases&)>& program) {
+void run_with_world(endpoint& ep, const std::function<void(detail::communicator_impl&, cases&)>& program) {
   auto shared = std::make_shared<detail::rank_state>();
   shared->ep = &ep;
   shared->by = std::make_shared<const selection>();
@@ -161,11 +161,11 @@ void on_a_core(endpoint& ep, const std::function<void(detail::communicator_impl&
   all.expect_some();
 }
 
-void every_algorithm(endpoint& ep) { on_a_core(ep, try_every_algorithm); }
+void every_algorithm(endpoint& ep) { run_with_world(ep, try_every_algorithm); }
 
-void every_composition(endpoint& ep, how_much tried) {
-  on_a_core(ep,
-            [&](detail::communicator_impl& comm, cases& all) { try_every_composition(comm, all, tried); });
+void every_composition(endpoint& ep, coverage extent) {
+  run_with_world(
+      ep, [&](detail::communicator_impl& comm, cases& all) { try_every_composition(comm, all, extent); });
 }
 
 }  // namespace tests

@@ -16,7 +16,7 @@
 namespace tests {
 
 /// The collective and its form.
-struct wanted_call {
+struct call_case {
   std::string name;  // of the algorithm or composition
   collective what;
   kind op = kind::commuting;
@@ -29,31 +29,31 @@ struct wanted_call {
 template <class T>
 class one_call {
  public:
-  one_call(detail::communicator_impl& comm, const wanted_call& wanted)
+  one_call(detail::communicator_impl& comm, const call_case& expected)
       : impl_(comm),
-        w_(wanted),
+        case_(expected),
         size_(detail::size_of(comm)),
         rank_(detail::rank_of(comm)),
         ranks_(static_cast<std::size_t>(size_)),
         me_(static_cast<std::size_t>(rank_)),
-        n_(wanted.count),
+        n_(expected.count),
         in_counts_(ranks_),
         in_displs_(ranks_),
         out_counts_(ranks_),
         out_displs_(ranks_) {
-    c_.what = w_.what;
-    c_.root = w_.root;
+    c_.what = case_.what;
+    c_.root = case_.root;
     c_.type = element_of<T>();
     c_.count = n_;
-    (w_.composed ? c_.composition : c_.algorithm) = w_.name.c_str();
-    if (combines(w_.what)) c_.op = operator_of<T>(w_.op);
+    (case_.composed ? c_.composition : c_.algorithm) = case_.name.c_str();
+    if (combines(case_.what)) c_.op = operator_of<T>(case_.op);
   }
 
   /// Throws if any element is wrong.
   void check() {
-    switch (w_.what) {
+    switch (case_.what) {
       case collective::barrier:
-        return carry_out();
+        return execute();
       case collective::bcast:
         return bcast();
       case collective::reduce:
@@ -81,7 +81,7 @@ class one_call {
       case collective::alltoallw:
         return alltoallv();
       default:
-        throw std::logic_error("no oracle for " + w_.name);
+        throw std::logic_error("no oracle for " + case_.name);
     }
   }
 
@@ -90,8 +90,8 @@ class one_call {
 
   // --- calls
 
-  void carry_out() {
-    if (!w_.nonblocking) {
+  void execute() {
+    if (!case_.nonblocking) {
       detail::run_call(impl_, c_);
       return;
     }
@@ -104,11 +104,11 @@ class one_call {
     c_.input = in_.empty() ? &canary<T> : in_.data();
     out_.push_back(canary<T>);
     c_.output = out_.data();
-    carry_out();
+    execute();
     expect_untouched(out_.size() - 1);
     out_.pop_back();
   }
-  void give(std::size_t length) {
+  void fill_input(std::size_t length) {
     in_.resize(length);
     for (std::size_t i = 0; i < length; ++i) in_[i] = value<T>(rank_, i);
   }
@@ -119,24 +119,24 @@ class one_call {
 
   // --- results
 
-  [[noreturn]] static void fail(std::size_t at, const T& got, const T& wanted, const char* why) {
+  [[noreturn]] static void fail(std::size_t at, const T& got, const T& expected, const char* why) {
     std::ostringstream text;  // `+` prints a byte as a number
     text << "element " << at << " is ";
     if constexpr (requires { +got; })
-      text << +got << ", should be " << +wanted;
+      text << +got << ", should be " << +expected;
     else
-      text << got << ", should be " << wanted;
+      text << got << ", should be " << expected;
     throw std::runtime_error(text.str() + why);
   }
-  void expect(std::size_t at, const T& wanted) const {
-    if (!(out_[at] == wanted)) fail(at, out_[at], wanted, "");
+  void expect(std::size_t at, const T& expected) const {
+    if (!(out_[at] == expected)) fail(at, out_[at], expected, "");
   }
   void expect_untouched(std::size_t at) const {
     if (!(out_[at] == canary<T>)) fail(at, out_[at], canary<T>, ": nothing belongs there");
   }
-  T reduced(std::size_t i, int upto) const {
+  T reduced(std::size_t i, int rank_count) const {
     T all = value<T>(0, i);
-    for (int r = 1; r < upto; ++r) all = combined(all, value<T>(r, i), w_.op);
+    for (int r = 1; r < rank_count; ++r) all = combined(all, value<T>(r, i), case_.op);
     return all;
   }
 
@@ -158,8 +158,8 @@ class one_call {
   // --- collectives
 
   void bcast() {
-    give(n_);
-    if (rank_ == w_.root) {
+    fill_input(n_);
+    if (rank_ == case_.root) {
       out_ = in_;
       call_with_buffers();
     } else {
@@ -167,21 +167,23 @@ class one_call {
       out_.assign(n_, canary<T>);
       call_with_buffers();
     }
-    for (std::size_t i = 0; i < n_; ++i) expect(i, value<T>(w_.root, i));
+    for (std::size_t i = 0; i < n_; ++i) expect(i, value<T>(case_.root, i));
   }
 
   void reduction() {
-    give(n_);
+    fill_input(n_);
     out_.assign(n_, canary<T>);
-    if (w_.in_place && (w_.what != collective::reduce || rank_ == w_.root)) {
+    if (case_.in_place && (case_.what != collective::reduce || rank_ == case_.root)) {
       operand_is_in_output();
       in_.clear();
     }
     call_with_buffers();
-    if (w_.what == collective::reduce && rank_ != w_.root) return;
-    if (w_.what == collective::exscan && rank_ == 0) return;
-    const int upto = w_.what == collective::scan ? rank_ + 1 : w_.what == collective::exscan ? rank_ : size_;
-    for (std::size_t i = 0; i < n_; ++i) expect(i, reduced(i, upto));
+    if (case_.what == collective::reduce && rank_ != case_.root) return;
+    if (case_.what == collective::exscan && rank_ == 0) return;
+    const int rank_count = case_.what == collective::scan     ? rank_ + 1
+                           : case_.what == collective::exscan ? rank_
+                                                              : size_;
+    for (std::size_t i = 0; i < n_; ++i) expect(i, reduced(i, rank_count));
   }
 
   void reduce_scatter() {
@@ -191,27 +193,27 @@ class one_call {
       if (r < me_) before += out_counts_[r];
       total += out_counts_[r];
     }
-    give(total);
+    fill_input(total);
     out_.assign(out_counts_[me_], canary<T>);
-    if (w_.in_place) operand_is_in_output();
+    if (case_.in_place) operand_is_in_output();
     c_.out_counts = {out_counts_.data(), ranks_};
     call_with_buffers();
     for (std::size_t i = 0; i < out_counts_[me_]; ++i) expect(i, reduced(before + i, size_));
   }
 
   void reduce_scatter_block() {
-    give(ranks_ * n_);
+    fill_input(ranks_ * n_);
     out_.assign(n_, canary<T>);
-    if (w_.in_place) operand_is_in_output();
+    if (case_.in_place) operand_is_in_output();
     call_with_buffers();
     for (std::size_t i = 0; i < n_; ++i) expect(i, reduced(me_ * n_ + i, size_));
   }
 
   void gather() {
-    give(n_);
-    const bool receives = w_.what == collective::allgather || rank_ == w_.root;
+    fill_input(n_);
+    const bool receives = case_.what == collective::allgather || rank_ == case_.root;
     out_.assign(receives ? ranks_ * n_ : 0, canary<T>);
-    if (w_.in_place && receives) {
+    if (case_.in_place && receives) {
       std::copy(in_.begin(), in_.end(), out_.begin() + static_cast<std::ptrdiff_t>(me_ * n_));
       in_.clear();
       c_.in_place = true;
@@ -223,35 +225,35 @@ class one_call {
   }
 
   void scatter() {
-    if (rank_ == w_.root) give(ranks_ * n_);
+    if (rank_ == case_.root) fill_input(ranks_ * n_);
     out_.assign(n_, canary<T>);
-    c_.in_place = w_.in_place && rank_ == w_.root;
+    c_.in_place = case_.in_place && rank_ == case_.root;
     call_with_buffers();
     if (!c_.in_place)
-      for (std::size_t i = 0; i < n_; ++i) expect(i, value<T>(w_.root, me_ * n_ + i));
+      for (std::size_t i = 0; i < n_; ++i) expect(i, value<T>(case_.root, me_ * n_ + i));
   }
 
   void alltoall() {
-    give(ranks_ * n_);
+    fill_input(ranks_ * n_);
     out_.assign(ranks_ * n_, canary<T>);
-    if (w_.in_place) operand_is_in_output();
+    if (case_.in_place) operand_is_in_output();
     call_with_buffers();
     for (std::size_t r = 0; r < ranks_; ++r)
       for (std::size_t i = 0; i < n_; ++i) expect(r * n_ + i, value<T>(static_cast<int>(r), me_ * n_ + i));
   }
 
   void gatherv() {
-    const bool receives = w_.what == collective::allgatherv || rank_ == w_.root;
+    const bool receives = case_.what == collective::allgatherv || rank_ == case_.root;
     for (std::size_t r = 0; r < ranks_; ++r) out_counts_[r] = count_of(r, 0);
     const std::size_t end = spread(out_counts_, out_displs_, true);
     c_.count = out_counts_[me_];
-    give(c_.count);
+    fill_input(c_.count);
     out_.assign(receives ? end + 1 : 0, canary<T>);
     if (receives) {
       c_.out_counts = {out_counts_.data(), ranks_};
       c_.out_displs = {out_displs_.data(), ranks_};
     }
-    if (w_.in_place && receives) {
+    if (case_.in_place && receives) {
       std::copy(in_.begin(), in_.end(), out_.begin() + static_cast<std::ptrdiff_t>(out_displs_[me_]));
       in_.clear();
       c_.in_place = true;
@@ -269,16 +271,16 @@ class one_call {
     for (std::size_t r = 0; r < ranks_; ++r) in_counts_[r] = count_of(r, 1);
     const std::size_t end = spread(in_counts_, in_displs_, false);
     c_.count = in_counts_[me_];
-    if (rank_ == w_.root) {
-      give(end + 1);
+    if (rank_ == case_.root) {
+      fill_input(end + 1);
       c_.in_counts = {in_counts_.data(), ranks_};
       c_.in_displs = {in_displs_.data(), ranks_};
-      c_.in_place = w_.in_place;
+      c_.in_place = case_.in_place;
     }
     out_.assign(in_counts_[me_], canary<T>);
     call_with_buffers();
     if (!c_.in_place)
-      for (std::size_t i = 0; i < in_counts_[me_]; ++i) expect(i, value<T>(w_.root, in_displs_[me_] + i));
+      for (std::size_t i = 0; i < in_counts_[me_]; ++i) expect(i, value<T>(case_.root, in_displs_[me_] + i));
   }
 
   // Every pair of ranks has different values.
@@ -288,11 +290,11 @@ class one_call {
 
   void alltoallv() {
     for (std::size_t r = 0; r < ranks_; ++r) {
-      in_counts_[r] = w_.in_place ? count_of(std::min(r, me_), std::max(r, me_)) : count_of(me_, r);
-      out_counts_[r] = w_.in_place ? in_counts_[r] : count_of(r, me_);
+      in_counts_[r] = case_.in_place ? count_of(std::min(r, me_), std::max(r, me_)) : count_of(me_, r);
+      out_counts_[r] = case_.in_place ? in_counts_[r] : count_of(r, me_);
     }
     out_.assign(spread(out_counts_, out_displs_, false) + 1, canary<T>);
-    if (w_.in_place) {
+    if (case_.in_place) {
       for (std::size_t r = 0; r < ranks_; ++r)
         for (std::size_t i = 0; i < out_counts_[r]; ++i) out_[out_displs_[r] + i] = value_for(me_, r, i);
       c_.in_place = true;
@@ -300,14 +302,14 @@ class one_call {
       for (std::size_t r = 0; r < ranks_; ++r)
         for (std::size_t i = 0; i < in_counts_[r]; ++i) in_.push_back(value_for(me_, r, i));
     }
-    sizes given = in_counts_, taken = out_counts_, places = out_displs_;
-    if (w_.what == collective::alltoallw) {
-      for (auto* list : {&given, &taken, &places})
+    sizes sent = in_counts_, received = out_counts_, places = out_displs_;
+    if (case_.what == collective::alltoallw) {
+      for (auto* list : {&sent, &received, &places})
         for (std::size_t& x : *list) x *= sizeof(T);
       c_.type = element_of<std::byte>();
     }
-    if (!w_.in_place) c_.in_counts = {given.data(), ranks_};
-    c_.out_counts = {taken.data(), ranks_};
+    if (!case_.in_place) c_.in_counts = {sent.data(), ranks_};
+    c_.out_counts = {received.data(), ranks_};
     c_.out_displs = {places.data(), ranks_};
     call_with_buffers();
     for (std::size_t r = 0; r < ranks_; ++r) {
@@ -317,7 +319,7 @@ class one_call {
   }
 
   detail::communicator_impl& impl_;
-  const wanted_call& w_;
+  const call_case& case_;
   const int size_, rank_;
   const std::size_t ranks_, me_, n_;
   call c_;

@@ -18,8 +18,8 @@ class model {
  public:
   using table = std::vector<std::vector<std::uint64_t>>;  // [from][to]
 
-  model(int p, bool cache, std::size_t room)
-      : p_(p), cache_(cache), room_(room), sent_(make()), messages_(make()) {}
+  model(int p, bool cache, std::size_t max_bytes)
+      : p_(p), cache_(cache), max_bytes_(max_bytes), sent_(make()), messages_(make()) {}
 
   int add(std::size_t size, int owner) {
     data_.push_back({size, owner, owner, {}});
@@ -37,9 +37,9 @@ class model {
   void task(int on, const std::vector<use>& uses) {
     for (const use& u : uses) {
       if (u.how == '+')
-        settle(u.datum, false, true);
+        move_to_owner(u.datum, false, true);
       else
-        settle(u.datum, u.how == 'w');
+        move_to_owner(u.datum, u.how == 'w');
       if (u.how == 'r' || u.how == 'x') bring(u.datum, on);
     }
     for (const use& u : uses) {
@@ -56,13 +56,13 @@ class model {
     }
   }
   void fetch(int d, int to) {
-    settle(d, false);
+    move_to_owner(d, false);
     bring(d, to);
   }
   // Contents to read, without copies.
   void gather(const std::vector<int>& list, int root) {
     for (const int d : list) {
-      settle(d, false);
+      move_to_owner(d, false);
       spread(d, at(d).home, root, root);
     }
   }
@@ -79,13 +79,13 @@ class model {
     }
   }
   void set_owner(int d, int owner) {
-    settle(d, false);  // not all ranks know whether the contents have moved to the last owner
+    move_to_owner(d, false);  // not all ranks know whether the contents have moved to the last owner
     if (at(d).owner == owner) return;
     at(d).owner = owner;
     forget_copies(d, owner);
   }
   void flush(int d) {
-    settle(d, false);
+    move_to_owner(d, false);
     forget_copies(d);
   }
   void flush() {
@@ -156,7 +156,7 @@ class model {
     contributed_ += at(d).contributors.size() * at(d).size;
     at(d).contributors.clear();
   }
-  void settle(int d, bool overwritten, bool contributes = false) {
+  void move_to_owner(int d, bool overwritten, bool contributes = false) {
     datum& one = at(d);
     if (!contributes) collect(d);
     if (one.home == one.owner) return;
@@ -178,19 +178,19 @@ class model {
     list.push_back(d);
     std::size_t sum = 0;
     for (const int one : list) sum += at(one).size;
-    while (sum > room_) {
+    while (sum > max_bytes_) {
       sum -= at(list.front()).size;
       list.erase(list.begin());
     }
   }
   void forget_copies(int d, int but = -1) {
-    for (auto& [who, list] : copies_)
-      if (who.second != but) std::erase(list, d);
+    for (auto& [ranks, list] : copies_)
+      if (ranks.second != but) std::erase(list, d);
   }
 
   int p_;
   bool cache_;
-  std::size_t room_;
+  std::size_t max_bytes_;
   std::vector<datum> data_;
   std::map<pair, std::vector<int>> copies_;  // least recently used first
   table sent_, messages_;

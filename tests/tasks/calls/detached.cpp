@@ -19,10 +19,10 @@ void with_and_without_callback(communicator& world) {
   tasks::runtime rt(world);
   const around a(rt);
   int called = 0, in = 0;
-  std::vector<int> row(20000, a.me), came(20000);
+  std::vector<int> row(20000, a.me), received(20000);
   int out = a.me;
   const auto ho = rt.data(out, a.me), hi = rt.data(in, a.me);
-  const auto hr = rt.data(row, a.me), hc = rt.data(came, a.me);
+  const auto hr = rt.data(row, a.me), hc = rt.data(received, a.me);
   for (int round = 0; round < 3; ++round) {
     rt.isend_detached(ho, a.next, 1);
     rt.irecv_detached(hi, a.before, 1);
@@ -33,8 +33,8 @@ void with_and_without_callback(communicator& world) {
     rt.wait_all();
     check.equal(called, 11 * (round + 1));
     check.equal(in, a.before);
-    check.equal(came, std::vector<int>(20000, a.before));
-    std::ranges::fill(came, -1);
+    check.equal(received, std::vector<int>(20000, a.before));
+    std::ranges::fill(received, -1);
     in = -1;
   }
 }
@@ -72,8 +72,8 @@ void without_any(communicator& world) {
 void unlocked_by_one(communicator& world) {
   tasks::runtime rt(world);
   const around a(rt);
-  int out = a.me + 40, in = -1, seen = -1, told = 0, go = 0;
-  const auto ho = rt.data(out, a.me), hi = rt.data(in, a.me), ht = rt.data(told, a.me),
+  int out = a.me + 40, in = -1, seen = -1, reported = 0, go = 0;
+  const auto ho = rt.data(out, a.me), hi = rt.data(in, a.me), ht = rt.data(reported, a.me),
              hg = rt.data(go, a.me);
   rt.irecv_detached(hi, a.before, 1, tasks::unlock(1));
   rt.insert([&] { seen = in; }, tasks::after(1));
@@ -142,7 +142,7 @@ void unlocked_by_all(communicator& world) {
 void arrays_with_callback(communicator& world) {
   tasks::runtime rt(world);
   const around a(rt);
-  int one = a.me, called = 0, came = 0;
+  int one = a.me, called = 0, received = 0;
   std::vector<double> large(30000, a.me), there(30000);
   int other = -1;
   const auto ho = rt.data(one, a.me), hi = rt.data(other, a.me);
@@ -150,10 +150,10 @@ void arrays_with_callback(communicator& world) {
   const std::array sends{tasks::transfer(ho, a.next, 1), tasks::transfer(hl, a.next, 2)};
   const std::array receives{tasks::transfer(ht, a.before, 2), tasks::transfer(hi, a.before, 1)};
   rt.isend_detached(sends, [&] { ++called; });
-  rt.irecv_detached(receives, [&] { came += other == a.before && there.back() == a.before; });
+  rt.irecv_detached(receives, [&] { received += other == a.before && there.back() == a.before; });
   rt.wait_all();
   check.equal(called, 1);
-  check.equal(came, 1);
+  check.equal(received, 1);
 }
 
 // The same wait_all() also waits for tasks that a callback inserts.

@@ -95,7 +95,7 @@ void alignment(communicator& world) {
 
 // The rank that runs a task: the owner of the written data, the named rank, or the owner of the
 // named data, which need not be an argument of the task.
-void who_runs(communicator& world) {
+void executing_rank(communicator& world) {
   tasks::runtime rt(world);
   const int p = rt.size(), me = rt.rank(), last = p - 1, mid = p / 2;
   int x = me == 0, y = me == last ? 2 : 0, z = me == mid ? 3 : 0;
@@ -220,7 +220,7 @@ void add_kernels(list& all) {
   all.insert(all.end(), {{"callables", callables},
                          {"ended_once", ended_once},
                          {"alignment", alignment},
-                         {"who_runs", who_runs},
+                         {"executing_rank", executing_rank},
                          {"several_owners", several_owners},
                          {"reads_beside_writes", reads_beside_writes},
                          {"more_than_pending", more_than_pending},

@@ -67,7 +67,7 @@ void over_a_part(communicator& world) {
   two_runtimes(world, [&] { return std::move(*world.split(world.rank() % 2, -world.rank())); });
 }
 // A wait in one runtime progresses the other.
-void one_serves_the_other(communicator& world) {
+void one_runtime_progresses_the_other(communicator& world) {
   tasks::runtime a(world), b(world);
   const int p = a.size(), me = a.rank();
   int x = me, y = -1;
@@ -112,7 +112,7 @@ void other_order(communicator& world) {
 }
 
 // Two kernels run at the same time: each waits until the other has started.
-void workers_meet(communicator& world) {
+void workers_wait_for_one_another(communicator& world) {
   tasks::runtime rt(world, {.workers = 2});
   check.equal(rt.workers(), 2);
   const int me = rt.rank();
@@ -205,10 +205,10 @@ void statistics(communicator& world) {
 void add_together(list& all) {
   all.insert(all.end(), {{"over_one_communicator", over_one_communicator},
                          {"over_a_part", over_a_part},
-                         {"one_serves_the_other", one_serves_the_other},
+                         {"one_runtime_progresses_the_other", one_runtime_progresses_the_other},
                          {"one_after_another", one_after_another},
                          {"other_order", other_order},
-                         {"workers_meet", workers_meet},
+                         {"workers_wait_for_one_another", workers_wait_for_one_another},
                          {"workers_in_order", workers_in_order},
                          {"workers_by_default", workers_by_default},
                          {"statistics", statistics}});

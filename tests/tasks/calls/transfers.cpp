@@ -19,9 +19,9 @@ void send_and_recv(communicator& world) {
   tasks::runtime rt(world);
   const int p = rt.size(), me = rt.rank(), next = (me + 1) % p, before = (me + p - 1) % p;
   int out = value_of(me, next), in = -1;
-  std::vector<double> row(300, me), came(300, -1);
+  std::vector<double> row(300, me), received(300, -1);
   const auto o = rt.data(out, me), i = rt.data(in, me);
-  const auto r = rt.data(row, me), c = rt.data(came, me);
+  const auto r = rt.data(row, me), c = rt.data(received, me);
   for (int round = 0; round < 5; ++round) {
     auto sent = rt.isend(o, next, round);
     const tutti::status s = rt.recv(i, before, round);
@@ -33,9 +33,9 @@ void send_and_recv(communicator& world) {
     auto rows = rt.isend(r, next, 7);
     check.equal(rt.recv(c, before, 7).count<double>(), row.size());
     rows.wait();
-    check.equal(came, std::vector<double>(300, before));
+    check.equal(received, std::vector<double>(300, before));
     in = -1;
-    came.assign(came.size(), -1);
+    received.assign(received.size(), -1);
   }
 }
 
@@ -89,7 +89,7 @@ void to_itself(communicator& world) {
 }
 
 // A rank sends only on request, so the other knows that nothing can have arrived before.
-void tests_of_requests(communicator& world) {
+void test_of_requests(communicator& world) {
   tasks::runtime rt(world);
   const int me = rt.rank();
   if (me > 1 || rt.size() < 2) return;
@@ -112,7 +112,7 @@ void tests_of_requests(communicator& world) {
   }
 }
 
-void requests_are_things(communicator& world) {
+void requests_can_be_moved(communicator& world) {
   tasks::runtime rt(world);
   const int me = rt.rank();
   tasks::request none;
@@ -128,7 +128,7 @@ void requests_are_things(communicator& world) {
     check.equal(in, 1);
     moved = rt.irecv(hj, me, 2);
     (void)rt.isend(hb, me, 2);  // its destructor waits
-  }  // and so does that of the receive
+  }                             // and so does that of the receive
   check.equal(also, 2);
 }
 
@@ -275,8 +275,8 @@ void add_transfers(list& all) {
   all.insert(all.end(), {{"send_and_recv", send_and_recv},
                          {"there_and_back", there_and_back},
                          {"to_itself", to_itself},
-                         {"tests_of_requests", tests_of_requests},
-                         {"requests_are_things", requests_are_things},
+                         {"test_of_requests", test_of_requests},
+                         {"requests_can_be_moved", requests_can_be_moved},
                          {"any_source_and_tag", any_source_and_tag},
                          {"other_lengths", other_lengths},
                          {"in_their_place", in_their_place},

@@ -15,34 +15,35 @@ using tutti::tasks::use_mode;
 
 class drawing {
  public:
-  drawing(std::uint64_t seed, int p, int most, int workers) : random_(mixed(seed + 1)), p_(p) {
+  drawing(std::uint64_t seed, int p, int max_tasks, int workers) : random_(mixed(seed + 1)), p_(p) {
     g_.how.workers = workers != 0 ? workers : chance(50) ? 1 : 3;
     g_.how.cache = !chance(20);
-    const std::size_t room[] = {0, 100, 4000, 200000, std::size_t{64} << 20, std::size_t{64} << 20};
-    g_.how.cache_bytes = room[below(6)];
+    const std::size_t cache_limits[] = {0, 100, 4000, 200000, std::size_t{64} << 20, std::size_t{64} << 20};
+    g_.how.cache_bytes = cache_limits[below(6)];
     const std::size_t pending[] = {1, 8, 100, 16384, 16384};
     g_.how.max_pending = pending[below(5)];
-    g_.others = seed % 2 == 0 ? leaving_out::nothing : seed % 4 == 1 ? leaving_out::all : leaving_out::some;
-    tagged_ = g_.others != leaving_out::nothing || chance(30);
-    most_ = 1 << below(12);  // small numbers more often than large ones
-    most_ = std::min(most, most_ + static_cast<int>(below(static_cast<std::size_t>(most_))));
+    g_.omitted = seed % 2 == 0 ? omission::nothing : seed % 4 == 1 ? omission::all : omission::some;
+    tagged_ = g_.omitted != omission::nothing || chance(30);
+    max_tasks_ = 1 << below(12);  // small numbers more often than large ones
+    max_tasks_ =
+        std::min(max_tasks, max_tasks_ + static_cast<int>(below(static_cast<std::size_t>(max_tasks_))));
   }
 
   graph program() {
     for (int i = static_cast<int>(2 + below(12) + below(30) * below(2)); i > 0; --i) create();
     scatter_first_contents();
     beginning_ = false;
-    for (int tasks = 0; tasks < most_;) {
+    for (int tasks = 0; tasks < max_tasks_;) {
       if (below(10) < 8) {
         tasks += task() ? 1 : 0;
         continue;
       }
-      something_else();
+      other_step();
     }
     for (int d = 0; d < data(); ++d)
-      if (alive_[at(d)]) settle(d);
+      if (alive_[at(d)]) move_to_owner(d);
     add({.kind = step_kind::wait_all, .concerned = everyone()});
-    who_knows_what();
+    draw_known_handles();
     return std::move(g_);
   }
 
@@ -55,21 +56,21 @@ class drawing {
   std::vector<char> everyone() const { return std::vector<char>(at(p_), 1); }
   std::vector<char> nobody() const { return std::vector<char>(at(p_), 0); }
   std::vector<char> some() {
-    std::vector<char> who = nobody();
-    for (char& w : who) w = chance(50);
-    return who;
+    std::vector<char> ranks = nobody();
+    for (char& w : ranks) w = chance(50);
+    return ranks;
   }
 
   /// The ranks that a use of the data concerns.
   std::vector<char> around(int d) const {
-    std::vector<char> who = nobody();
-    who[at(owner_[at(d)])] = 1;
-    for (const int r : holders_[at(d)]) who[at(r)] = 1;
-    for (const int r : unsettled_[at(d)]) who[at(r)] = 1;
-    return who;
+    std::vector<char> ranks = nobody();
+    ranks[at(owner_[at(d)])] = 1;
+    for (const int r : holders_[at(d)]) ranks[at(r)] = 1;
+    for (const int r : pending_ranks_[at(d)]) ranks[at(r)] = 1;
+    return ranks;
   }
-  static void join(std::vector<char>& who, const std::vector<char>& more) {
-    for (std::size_t r = 0; r < who.size(); ++r) who[r] = static_cast<char>(who[r] | more[r]);
+  static void join(std::vector<char>& ranks, const std::vector<char>& more) {
+    for (std::size_t r = 0; r < ranks.size(); ++r) ranks[r] = static_cast<char>(ranks[r] | more[r]);
   }
   void add(step s) { g_.steps.push_back(std::move(s)); }
 
@@ -78,20 +79,20 @@ class drawing {
     datum_shape d;
     d.of = static_cast<type>(below(types));
     if (d.of == type::numbers || d.of == type::shorts) {
-      const std::size_t most[] = {1, 10, 100, 600, 2000, 20000};
-      const std::size_t odds = below(100);
-      d.count = 1 + below(most[odds < 90 ? below(4) : odds < 97 ? 4 : 5]);
+      const std::size_t max_counts[] = {1, 10, 100, 600, 2000, 20000};
+      const std::size_t percent = below(100);
+      d.count = 1 + below(max_counts[percent < 90 ? below(4) : percent < 97 ? 4 : 5]);
     }
     d.owner = any_rank();
     d.salt = random_();
-    if (tagged_ && (g_.others != leaving_out::nothing || chance(50))) d.tag = 1000 + 3 * data();
+    if (tagged_ && (g_.omitted != omission::nothing || chance(50))) d.tag = 1000 + 3 * data();
     if (beginning_ && chance(15))
       if (const int from = any_rank(); from != d.owner) d.contents_at = from;
     for (int r = 0; r < p_; ++r) d.own_memory.push_back(chance(r == d.owner ? 60 : 20));
     if (d.contents_at >= 0) d.own_memory[at(d.contents_at)] = 1;
     owner_.push_back(d.owner);
     holders_.emplace_back();
-    unsettled_.emplace_back();
+    pending_ranks_.emplace_back();
     alive_.push_back(1);
     g_.data.push_back(std::move(d));
     add({.kind = step_kind::create, .datum = data() - 1, .concerned = everyone()});
@@ -115,14 +116,14 @@ class drawing {
     return data() - 1;
   }
   // Moves contributions and contents to the owner, in a step that concerns all their ranks.
-  void settle(int d) {
-    if (unsettled_[at(d)].empty()) return;
+  void move_to_owner(int d) {
+    if (pending_ranks_[at(d)].empty()) return;
     add({.kind = step_kind::fetch, .datum = d, .rank = owner_[at(d)], .concerned = around(d)});
-    keep_as_holders(d);
+    make_holders(d);
   }
-  void keep_as_holders(int d) {
-    holders_[at(d)].insert(unsettled_[at(d)].begin(), unsettled_[at(d)].end());
-    unsettled_[at(d)].clear();
+  void make_holders(int d) {
+    holders_[at(d)].insert(pending_ranks_[at(d)].begin(), pending_ranks_[at(d)].end());
+    pending_ranks_[at(d)].clear();
   }
   void flushed(int d) {
     add({.kind = step_kind::flush, .datum = d, .concerned = around(d)});
@@ -151,14 +152,14 @@ class drawing {
       if (s.how[i] != use_mode::read) writers.insert(owner_[at(w.data[i])]);
     }
     const std::set<int>& running = writers.empty() ? owners : writers;
-    const std::size_t odds = below(100);
-    if (odds < 60 && running.size() < 2) {
+    const std::size_t percent = below(100);
+    if (percent < 60 && running.size() < 2) {
       w.runs = running.empty() ? -1 : *running.begin();
-    } else if (odds < 85 || w.data.empty()) {
-      w.wish = wish_kind::on;
+    } else if (percent < 85 || w.data.empty()) {
+      w.placement = placement_kind::on;
       w.runs = any_rank();
     } else {
-      w.wish = wish_kind::on_owner;
+      w.placement = placement_kind::on_owner;
       w.owner_of = chance(80) ? w.data[below(w.data.size())] : any_datum();
       w.runs = owner_[at(w.owner_of)];
     }
@@ -172,14 +173,14 @@ class drawing {
       const std::size_t d = at(w.data[i]);
       join(one.concerned, around(w.data[i]));
       if (s.how[i] == use_mode::reduce) {
-        keep_if_moved(w.data[i]);
-        unsettled_[d].insert(w.runs);
+        make_pending(w.data[i]);
+        pending_ranks_[d].insert(w.runs);
         continue;
       }
       if (s.how[i] == use_mode::read)
-        keep_as_holders(w.data[i]);
+        make_holders(w.data[i]);
       else
-        holders_[d].clear(), unsettled_[d].clear();
+        holders_[d].clear(), pending_ranks_[d].clear();
       if (w.runs != owner_[d]) holders_[d].insert(w.runs);
     }
     if (w.runs < 0)
@@ -190,13 +191,13 @@ class drawing {
     add(std::move(one));
   }
   // A contribution invalidates copies. A rank that has the contents stays concerned.
-  void keep_if_moved(int d) {
-    unsettled_[at(d)].insert(holders_[at(d)].begin(), holders_[at(d)].end());
+  void make_pending(int d) {
+    pending_ranks_[at(d)].insert(holders_[at(d)].begin(), holders_[at(d)].end());
     holders_[at(d)].clear();
   }
 
   // --- other steps
-  void something_else() {
+  void other_step() {
     switch (below(14)) {
       case 0:
       case 1:
@@ -232,38 +233,39 @@ class drawing {
   }
   // Ranks that have contributed to data of a waiting rank wait too.
   std::vector<char> some_who_wait() {
-    std::vector<char> who = some();
+    std::vector<char> ranks = some();
     for (bool more = true; more;) {
       more = false;
       for (int d = 0; d < data(); ++d) {
-        if (!alive_[at(d)] || unsettled_[at(d)].empty()) continue;
+        if (!alive_[at(d)] || pending_ranks_[at(d)].empty()) continue;
         const std::vector<char> all = around(d);
         std::size_t both = 0, missing = 0;
-        for (std::size_t r = 0; r < who.size(); ++r) both += all[r] && who[r], missing += all[r] && !who[r];
+        for (std::size_t r = 0; r < ranks.size(); ++r)
+          both += all[r] && ranks[r], missing += all[r] && !ranks[r];
         if (both == 0 || missing == 0) continue;
-        join(who, all);
+        join(ranks, all);
         more = true;
       }
     }
-    return who;
+    return ranks;
   }
   void look() {
     const int d = any_datum(), to = any_rank();
-    settle(d);
+    move_to_owner(d);
     step s{.kind = step_kind::fetch, .datum = d, .rank = to, .concerned = around(d)};
     s.concerned[at(to)] = 1;
     if (to != owner_[at(d)]) holders_[at(d)].insert(to);
-    std::vector<char> who = nobody();
-    who[at(to)] = 1;
+    std::vector<char> ranks = nobody();
+    ranks[at(to)] = 1;
     if (to != owner_[at(d)] || chance(50)) add(std::move(s));
-    add({.kind = step_kind::look, .datum = d, .rank = to, .concerned = who});
+    add({.kind = step_kind::acquire, .datum = d, .rank = to, .concerned = ranks});
   }
   void change() {
     const int d = any_datum();
-    settle(d);
-    std::vector<char> who = nobody();
-    who[at(owner_[at(d)])] = 1;
-    add({.kind = step_kind::change, .datum = d, .salt = random_(), .concerned = who});
+    move_to_owner(d);
+    std::vector<char> ranks = nobody();
+    ranks[at(owner_[at(d)])] = 1;
+    add({.kind = step_kind::change, .datum = d, .salt = random_(), .concerned = ranks});
     flushed(d);
   }
   void transfer() {
@@ -274,7 +276,7 @@ class drawing {
                                      g_.data[at(d)].count == g_.data[at(from)].count)
         to = d;
     if (to < 0) return;
-    settle(from), settle(to);
+    move_to_owner(from), move_to_owner(to);
     step s{.kind = step_kind::transfer, .datum = from, .other = to, .concerned = nobody()};
     s.concerned[at(owner_[at(from)])] = s.concerned[at(owner_[at(to)])] = 1;
     s.tag = transfers_++;  // unique: transfers of a pair may overtake each other
@@ -283,7 +285,7 @@ class drawing {
     if (w.shape != 0 && chance(40)) {
       s.unlocks = ++tags_;
       w.waits_for = tags_;
-      w.wish = wish_kind::on_after;
+      w.placement = placement_kind::on_after;
       w.runs = owner_[at(to)];
       w.salt = random_();
       for (int tries = 0; tries < 20 && w.data.empty(); ++tries)
@@ -300,13 +302,13 @@ class drawing {
   }
   void set_owner() { move(any_datum(), any_rank()); }
   void move(int d, int to) {
-    settle(d);
+    move_to_owner(d);
     const int before = owner_[at(d)];
     step s{.kind = step_kind::set_owner, .datum = d, .rank = to, .concerned = around(d)};
     s.concerned[at(to)] = 1;
     add(std::move(s));
     owner_[at(d)] = to;
-    if (before != to) unsettled_[at(d)].insert(before);
+    if (before != to) pending_ranks_[at(d)].insert(before);
   }
   std::vector<int> some_data() {
     std::set<int> all;
@@ -316,17 +318,17 @@ class drawing {
   void gather() {
     step s{.kind = step_kind::gather, .rank = any_rank(), .list = some_data(), .concerned = everyone()};
     for (const int d : s.list) {
-      settle(d);
+      move_to_owner(d);
       if (s.rank != owner_[at(d)]) holders_[at(d)].insert(s.rank);
     }
     const step done = s;
     add(std::move(s));
     // Otherwise some copies have been evicted.
     if (g_.how.cache_bytes < std::size_t{1} << 20 || !chance(50)) return;
-    std::vector<char> who = nobody();
-    who[at(done.rank)] = 1;
+    std::vector<char> ranks = nobody();
+    ranks[at(done.rank)] = 1;
     for (const int d : done.list)
-      add({.kind = step_kind::look, .datum = d, .rank = done.rank, .concerned = who});
+      add({.kind = step_kind::acquire, .datum = d, .rank = done.rank, .concerned = ranks});
   }
   // Data of one rank get other owners and move there at once.
   void move_and_scatter() {
@@ -334,38 +336,39 @@ class drawing {
     for (const int d : some_data())
       if (owner_[at(d)] == s.rank) {
         move(d, any_rank());
-        keep_as_holders(d);
+        make_holders(d);
         s.list.push_back(d);
       }
     if (!s.list.empty()) add(std::move(s));
   }
   void remove(int d) {
-    settle(d);
+    move_to_owner(d);
     add({.kind = step_kind::remove, .datum = d, .concerned = around(d)});
     alive_[at(d)] = 0;
   }
 
-  // --- at the end. A rank creates the data that concern it at any time. Calls for all ranks with
-  // the data concern these ranks.
-  void who_knows_what() {
-    for (auto& d : g_.data) d.known = d.tag < 0 || g_.others == leaving_out::nothing ? everyone() : nobody();
-    const auto meets = [&](int d, const std::vector<char>& who) { join(g_.data[at(d)].known, who); };
+  // --- at the end
+  // A rank creates the data that concern it at any time. Calls for all ranks with the data concern
+  // these ranks.
+  void draw_known_handles() {
+    for (auto& d : g_.data) d.known = d.tag < 0 || g_.omitted == omission::nothing ? everyone() : nobody();
+    const auto add_known = [&](int d, const std::vector<char>& ranks) { join(g_.data[at(d)].known, ranks); };
     for (const step& s : g_.steps) {
       if (s.kind == step_kind::create) {
-        std::vector<char>& who = g_.data[at(s.datum)].known;
-        who[at(g_.data[at(s.datum)].owner)] = 1;
-        if (const int from = g_.data[at(s.datum)].contents_at; from >= 0) who[at(from)] = 1;
+        std::vector<char>& ranks = g_.data[at(s.datum)].known;
+        ranks[at(g_.data[at(s.datum)].owner)] = 1;
+        if (const int from = g_.data[at(s.datum)].contents_at; from >= 0) ranks[at(from)] = 1;
       } else if (s.kind == step_kind::task) {
-        for (const int d : s.work.data) meets(d, s.concerned);
-        if (s.work.wish == wish_kind::on_owner) meets(s.work.owner_of, s.concerned);
+        for (const int d : s.work.data) add_known(d, s.concerned);
+        if (s.work.placement == placement_kind::on_owner) add_known(s.work.owner_of, s.concerned);
       } else if (s.datum >= 0) {
-        if (s.kind == step_kind::transfer) meets(s.other, s.concerned);
-        meets(s.datum, s.concerned);
+        if (s.kind == step_kind::transfer) add_known(s.other, s.concerned);
+        add_known(s.datum, s.concerned);
       } else {
         for (const int d : s.list) {
           std::vector<char> root = nobody();
           root[at(s.rank)] = 1;
-          meets(d, root);
+          add_known(d, root);
         }
       }
     }
@@ -373,19 +376,19 @@ class drawing {
       if (s.kind == step_kind::create || s.kind == step_kind::set_owner || s.kind == step_kind::flush ||
           s.kind == step_kind::remove)
         s.concerned = g_.data[at(s.datum)].known;
-    if (g_.others != leaving_out::some) return;
+    if (g_.omitted != omission::some) return;
     for (step& s : g_.steps)  // some other ranks insert the task too, and can skip it
-      if (s.kind == step_kind::task && s.work.wish != wish_kind::on_after && s.work.runs >= 0)
+      if (s.kind == step_kind::task && s.work.placement != placement_kind::on_after && s.work.runs >= 0)
         join(s.concerned, some());
   }
 
   std::mt19937_64 random_;
-  int p_, most_ = 1;
+  int p_, max_tasks_ = 1;
   bool tagged_ = false, beginning_ = true;
   graph g_;
   std::vector<int> owner_;
   // By data handle: ranks. The latter have contents or contributions that the owner lacks.
-  std::vector<std::set<int>> holders_, unsettled_;
+  std::vector<std::set<int>> holders_, pending_ranks_;
   std::vector<char> alive_;
   std::uint64_t tags_ = 0;  // to unlock
   int transfers_ = 0;
@@ -393,8 +396,8 @@ class drawing {
 
 }  // namespace
 
-graph draw(std::uint64_t seed, int p, int most, int workers) {
-  return drawing(seed, p, most, workers).program();
+graph draw(std::uint64_t seed, int p, int max_tasks, int workers) {
+  return drawing(seed, p, max_tasks, workers).program();
 }
 
 }  // namespace graphs

@@ -23,9 +23,9 @@ auto argument(any_handle& h) {
 }
 
 template <class... Uses, std::size_t... I>
-void insert(tasks::runtime& rt, [[maybe_unused]] any_handle* const* data, const spoken& s, std::uint64_t salt,
-            std::uint64_t* told, std::index_sequence<I...>) {
-  const kernel<Uses...> k{salt, told};
+void insert(tasks::runtime& rt, [[maybe_unused]] any_handle* const* data, const insert_options& s,
+            std::uint64_t salt, std::uint64_t* checksum, std::index_sequence<I...>) {
+  const kernel<Uses...> k{salt, checksum};
   if (s.waits)
     rt.insert(k, tasks::after(s.after), argument<Uses>(*data[I])..., tasks::on(s.on));
   else if (s.on >= 0)
@@ -39,22 +39,22 @@ void insert(tasks::runtime& rt, [[maybe_unused]] any_handle* const* data, const 
 }
 
 template <class... Uses, std::size_t... I>
-void run([[maybe_unused]] const tasks::place* places, std::uint64_t salt, std::uint64_t* told,
+void run([[maybe_unused]] const tasks::place* places, std::uint64_t salt, std::uint64_t* checksum,
          std::index_sequence<I...>) {
   using tasks::typed::given;
-  kernel<Uses...>{salt, told}(given<typename Uses::value, Uses::how == use_mode::read>::of(places[I])...);
+  kernel<Uses...>{salt, checksum}(given<typename Uses::value, Uses::how == use_mode::read>::of(places[I])...);
 }
 
 template <class... Uses>
 shape of() {
   return {{Uses::of...},
           {Uses::how...},
-          [](tasks::runtime& rt, any_handle* const* data, const spoken& s, std::uint64_t salt,
-             std::uint64_t* told) {
-            insert<Uses...>(rt, data, s, salt, told, std::index_sequence_for<Uses...>());
+          [](tasks::runtime& rt, any_handle* const* data, const insert_options& s, std::uint64_t salt,
+             std::uint64_t* checksum) {
+            insert<Uses...>(rt, data, s, salt, checksum, std::index_sequence_for<Uses...>());
           },
-          [](const tasks::place* places, std::uint64_t salt, std::uint64_t* told) {
-            run<Uses...>(places, salt, told, std::index_sequence_for<Uses...>());
+          [](const tasks::place* places, std::uint64_t salt, std::uint64_t* checksum) {
+            run<Uses...>(places, salt, checksum, std::index_sequence_for<Uses...>());
           }};
 }
 

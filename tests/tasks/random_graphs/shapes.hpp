@@ -144,13 +144,13 @@ std::span<E> as_span(std::span<E> x) {
 template <class... Uses>
 struct kernel {
   std::uint64_t salt;
-  std::uint64_t* told;  // the values that the task read, compared on the rank that ran it
+  std::uint64_t* checksum;  // the values that the task read, compared on the rank that ran it
 
   template <class... Given>
   void operator()(Given&&... given) const {
     std::uint64_t h = mixed(salt);
     (read<Uses>(as_span(given), h), ...);
-    *told = h;
+    *checksum = h;
     (write<Uses>(as_span(given), h), ...);
   }
 
@@ -173,7 +173,7 @@ struct kernel {
 
 // --- shapes
 /// The rank selection that is passed to insert().
-struct spoken {
+struct insert_options {
   int on = -1;
   any_handle* owner_of = nullptr;
   type owner_type = type::number;
@@ -184,10 +184,10 @@ struct spoken {
 struct shape {
   std::vector<type> of;
   std::vector<tutti::tasks::use_mode> how;
-  void (*insert)(tutti::tasks::runtime&, any_handle* const* data, const spoken&, std::uint64_t salt,
-                 std::uint64_t* told);
+  void (*insert)(tutti::tasks::runtime&, any_handle* const* data, const insert_options&, std::uint64_t salt,
+                 std::uint64_t* checksum);
   /// The same on plain memory.
-  void (*run)(const tutti::tasks::place* places, std::uint64_t salt, std::uint64_t* told);
+  void (*run)(const tutti::tasks::place* places, std::uint64_t salt, std::uint64_t* checksum);
 };
 
 /// All shapes. The first one uses no data.

@@ -17,7 +17,7 @@ namespace tutti::compositions::own_last {
 void plan(planner& p) {
   const subgroup all = p.all();
   const parts::segments cut(p);
-  for (std::size_t i = 0; i < cut.number(); ++i) {
+  for (std::size_t i = 0; i < cut.count(); ++i) {
     const area own = p.input() + cut.begin(i), sum = p.output() + cut.begin(i);
     subcall before;
     before.what = collective::exscan;

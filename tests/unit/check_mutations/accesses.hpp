@@ -19,7 +19,7 @@ struct use {
 };
 
 // Accesses in one round of a rank to its own buffers. The target of a put belongs to the peer.
-inline std::vector<use> uses_of(const plan& p, int rank, const traced_round& r, int only_step = -1) {
+inline std::vector<use> uses_of(const abstract_call& p, int rank, const traced_round& r, int only_step = -1) {
   std::vector<use> all;
   const auto add = [&](traced_place a, bool writes) {
     if (a.where == buffer::input && p.aliased_at(rank)) a.where = buffer::output;

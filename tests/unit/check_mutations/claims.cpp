@@ -10,7 +10,7 @@ TEST_P(mutations, of_claims_are_found) {
   for (const int ranks : {3, 4, 5, 8}) {
     pure_algorithm a = algorithm(GetParam());
     const subject s(a, ranks);
-    const costs& cost = s.unspoilt.measured;
+    const costs& cost = s.unmodified.measured;
     const std::string rounds = std::to_string(cost.rounds), bytes = std::to_string(cost.max_bytes()),
                       scratch = std::to_string(cost.max_scratch());
     a.rounds = rounds;

@@ -18,10 +18,10 @@ bool share_a_direction(const traced_round& a, const traced_round& b) {
   return false;
 }
 
-void spoil_order(const subject& s, int rank, tally& t) {
+void mutate_order(const subject& s, int rank, tally& t) {
   abstract_machine machine;
   const schedule& good = s.schedules[static_cast<std::size_t>(rank)];
-  const auto& rounds = s.unspoilt.recorded[static_cast<std::size_t>(rank)];
+  const auto& rounds = s.unmodified.recorded[static_cast<std::size_t>(rank)];
   const auto round_with = [&](const item& i) {
     for (const traced_round& r : rounds)
       for (const traced_step& one : r.steps)
@@ -50,16 +50,16 @@ void spoil_order(const subject& s, int rank, tally& t) {
     schedule merged = good;
     const item a = good.items[i], b = good.items[i + 1];
     std::vector<step> steps;
-    const auto take = [&](const item& from, std::uint32_t skip, std::uint32_t n) {
+    const auto append = [&](const item& from, std::uint32_t skip, std::uint32_t n) {
       const auto begin = good.steps.begin() + from.first + skip;
       steps.insert(steps.end(), begin, begin + n);
     };
-    take(a, 0, a.sends);
-    take(b, 0, b.sends);
-    take(a, a.sends, a.recvs);
-    take(b, b.sends, b.recvs);
-    take(a, a.sends + a.recvs, a.locals);
-    take(b, b.sends + b.recvs, b.locals);
+    append(a, 0, a.sends);
+    append(b, 0, b.sends);
+    append(a, a.sends, a.recvs);
+    append(b, b.sends, b.recvs);
+    append(a, a.sends + a.recvs, a.locals);
+    append(b, b.sends + b.recvs, b.locals);
     std::copy(steps.begin(), steps.end(), merged.steps.begin() + a.first);
     if (b.first != a.first + a.sends + a.recvs + a.locals) continue;
     merged.items[i].sends = a.sends + b.sends;
@@ -93,20 +93,20 @@ void spoil_order(const subject& s, int rank, tally& t) {
     if (r == nullptr) continue;
     const auto sent =
         std::find_if(r->steps.begin(), r->steps.end(), [](auto& x) { return x.kind == step_kind::send; });
-    const auto taken = std::find_if(r->steps.begin(), r->steps.end(), [](auto& x) {
+    const auto receive = std::find_if(r->steps.begin(), r->steps.end(), [](auto& x) {
       return x.kind == step_kind::recv || x.kind == step_kind::recv_reduce;
     });
-    if (sent == r->steps.end() || taken == r->steps.end() || sent->source.count == 0) continue;
+    if (sent == r->steps.end() || receive == r->steps.end() || sent->source.count == 0) continue;
     schedule bad = good;
-    bad.steps[taken->step].target = bad.steps[sent->step].source;
+    bad.steps[receive->step].target = bad.steps[sent->step].source;
     const outcome o = run(bad);
     ++t.found;
     EXPECT_FALSE(o.ok()) << s.name << ", rank " << rank << ": receives into what it sends, step "
-                         << taken->step;
+                         << receive->step;
   }
 }
 
-TEST_P(mutations, of_order_are_found) { everywhere(spoil_order); }
+TEST_P(mutations, of_order_are_found) { everywhere(mutate_order); }
 
 }  // namespace
 }  // namespace tutti::proof

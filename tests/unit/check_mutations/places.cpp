@@ -7,10 +7,10 @@
 namespace tutti::proof {
 namespace {
 
-void spoil_places(const subject& s, int rank, tally& t) {
-  spoiler spoil(s, t);
+void mutate_places(const subject& s, int rank, tally& t) {
+  mutation_checker checker(s, t);
   const schedule& good = s.schedules[static_cast<std::size_t>(rank)];
-  const auto& rounds = s.unspoilt.recorded[static_cast<std::size_t>(rank)];
+  const auto& rounds = s.unmodified.recorded[static_cast<std::size_t>(rank)];
   const auto used = executed(rounds);
   for (std::uint32_t i = 0; i < good.steps.size(); ++i) {
     const bool never = !used.contains(i) || used.at(i) == 0;
@@ -23,8 +23,8 @@ void spoil_places(const subject& s, int rank, tally& t) {
       schedule bad = good;
       ++(bad.steps[i].*which).first.base;
       const schedule less = kind == step_kind::copy ? without(good, i) : good;
-      spoil.expect_found(rank, bad, "the next block at step " + std::to_string(i), never,
-                         kind == step_kind::copy ? &less : nullptr);
+      checker.expect_found(rank, bad, "the next block at step " + std::to_string(i), never,
+                           kind == step_kind::copy ? &less : nullptr);
     }
   }
   for (int n = 0; n < scratch_count; ++n) {
@@ -35,17 +35,17 @@ void spoil_places(const subject& s, int rank, tally& t) {
     std::size_t block = s.call.counts[static_cast<std::size_t>(rank)];
     if (good.scratch[n].how == table::split)
       block = (block + static_cast<std::size_t>(good.parts) - 1) / good.parts;
-    const layout& l = good.scratch[n].how == table::in ? s.call.in[static_cast<std::size_t>(rank)]
-                                                       : s.call.out[static_cast<std::size_t>(rank)];
+    const block_table& l = good.scratch[n].how == table::in ? s.call.in[static_cast<std::size_t>(rank)]
+                                                            : s.call.out[static_cast<std::size_t>(rank)];
     if (good.scratch[n].how == table::in || good.scratch[n].how == table::out)
       block = *std::max_element(l.counts.begin(), l.counts.end());
     const bool larger_than_needed =
         reach(rounds, which) <= static_cast<std::size_t>(bad.scratch[n].blocks) * block;
-    spoil.expect_found(rank, bad, "scratch too small", larger_than_needed);
+    checker.expect_found(rank, bad, "scratch too small", larger_than_needed);
   }
 }
 
-TEST_P(mutations, of_places_are_found) { everywhere(spoil_places); }
+TEST_P(mutations, of_places_are_found) { everywhere(mutate_places); }
 
 }  // namespace
 }  // namespace tutti::proof

@@ -21,28 +21,28 @@ const pure_algorithm& algorithm(std::string_view name);
 /// Correct schedules of one call, and the record of their run.
 struct subject {
   std::string name;
-  plan call;
+  abstract_call call;
   std::vector<schedule> schedules;
-  outcome unspoilt;
+  outcome unmodified;
 
   subject(const pure_algorithm& a, int ranks) : name(std::string(a.name) + " of " + std::to_string(ranks)) {
     case_options w;
     w.what = a.what;
     w.ranks = ranks;
     w.root = ranks / 2;
-    w.in_place = demands(a.needs, restriction::in_place);
-    w.ordered = combines(a.what) && !demands(a.needs, restriction::commutative);
+    w.in_place = has_restriction(a.restrictions, restriction::in_place);
+    w.ordered = combines(a.what) && !has_restriction(a.restrictions, restriction::commutative);
     w.parameter_values = a.default_values();
     for (const algorithm_parameter_range& k : a.parameters)
       if (k.which == algorithm_parameter::segment)
-        w.parameter_values[static_cast<std::size_t>(k.which)] = std::max(16u, k.least);
+        w.parameter_values[static_cast<std::size_t>(k.which)] = std::max(16u, k.min);
     w.count = a.what == collective::barrier ? 0 : static_cast<std::size_t>(2 * ranks + 3);
     w.blocks = blocks_are::even;  // and no message is empty
-    if (demands(a.needs, restriction::inter)) w.first_group = ranks / 2;
+    if (has_restriction(a.restrictions, restriction::inter)) w.first_group = ranks / 2;
     w.graph = 2;
-    call = make_plan(w);
+    call = make_abstract_call(w);
     schedules = write_all(a.write, call);
-    unspoilt = run_abstract(call, schedules, {.symbols = true, .record = true});
+    unmodified = run_abstract(call, schedules, {.symbols = true, .record = true});
   }
 };
 
@@ -50,19 +50,19 @@ struct tally {
   int found = 0, equivalent = 0;
 };
 
-class spoiler {
+class mutation_checker {
  public:
-  explicit spoiler(const subject& s, tally& t) : subject_(s), tally_(t) {}
+  explicit mutation_checker(const subject& s, tally& t) : subject_(s), tally_(t) {}
 
   // Runs with one rank's schedule replaced. If `harmless` is true, the mutation is no error, and
   // none may be reported.
-  void expect_found(int rank, schedule spoilt, const std::string& how, bool harmless = false,
+  void expect_found(int rank, schedule mutated, const std::string& how, bool harmless = false,
                     const schedule* without_it = nullptr) {
     auto all = subject_.schedules;
-    all[static_cast<std::size_t>(rank)] = std::move(spoilt);
+    all[static_cast<std::size_t>(rank)] = std::move(mutated);
     const outcome o = machine_.run(subject_.call, all, {.symbols = true, .record = true});
     // Another name of the same place: a packed one if all blocks have equal length.
-    if (o.ok()) harmless = harmless || same_accesses(o.recorded, subject_.unspoilt.recorded);
+    if (o.ok()) harmless = harmless || same_accesses(o.recorded, subject_.unmodified.recorded);
     // A redundant step: it copies what its target contains already.
     if (o.ok() && !harmless && without_it != nullptr) {
       all[static_cast<std::size_t>(rank)] = *without_it;
@@ -85,13 +85,13 @@ schedule without(schedule s, std::uint32_t at);
 /// For the algorithms in subject.cpp.
 class mutations : public testing::TestWithParam<std::string_view> {
  protected:
-  template <class Spoil>
-  void everywhere(Spoil&& spoil) {
+  template <class Mutate>
+  void everywhere(Mutate&& mutate) {
     tally t;
     for (const int ranks : {3, 4, 5, 8}) {
       const subject s(algorithm(GetParam()), ranks);
-      ASSERT_TRUE(s.unspoilt.ok()) << s.name << ": " << s.unspoilt.faults[0].what;
-      for (int r = 0; r < ranks; ++r) spoil(s, r, t);
+      ASSERT_TRUE(s.unmodified.ok()) << s.name << ": " << s.unmodified.faults[0].what;
+      for (int r = 0; r < ranks; ++r) mutate(s, r, t);
     }
     RecordProperty("found", t.found);
     RecordProperty("equivalent", t.equivalent);

@@ -13,22 +13,22 @@ namespace {
 struct planted {
   std::string name;
   // Returns false if the plan has no such step.
-  std::function<bool(composite_plan&, std::size_t step)> spoil;
+  std::function<bool(composite_plan&, std::size_t step)> mutate;
 };
 
 hierarchy nodes(std::vector<int> node_of) {
   return hierarchy(std::vector<std::vector<int>>{std::move(node_of)});
 }
 
-class spoilt : public on_every_composition {};
+class mutated : public on_every_composition {};
 
 // Mutates every step of every rank below `ranks`, one at a time; the proof must detect all
 // mutations. Returns their number.
 int expect_found(const composed_algorithm& c, const planted& fault_of, std::size_t ranks = 4) {
-  const hierarchy layout = nodes({0, 0, 1, 1});
-  int tried = 0;
+  const hierarchy topology = nodes({0, 0, 1, 1});
+  int mutation_count = 0;
   for (const bool in_place : {false, true}) {
-    if (!serves(c, layout, combines(c.what), in_place, 7) || (in_place && c.what == collective::bcast))
+    if (!serves(c, topology, combines(c.what), in_place, 7) || (in_place && c.what == collective::bcast))
       continue;
     case_options w;
     w.what = c.what;
@@ -39,19 +39,19 @@ int expect_found(const composed_algorithm& c, const planted& fault_of, std::size
     w.in_place = in_place;
     w.parameter_values = c.default_values();
     w.parameter_values[static_cast<std::size_t>(algorithm_parameter::segment)] = 16;
-    const plan p = make_plan(w);
-    const auto right = programs_of(c.plan, p, layout);
+    const abstract_call p = make_abstract_call(w);
+    const auto right = make_composite_plans(c.plan, p, topology);
     EXPECT_TRUE(run_composite_plans(p, right).ok()) << p.text();
     for (std::size_t r = 0; r < ranks; ++r)
       for (std::size_t step = 0; step < right[r].steps.size(); ++step) {
         auto wrong = right;
-        if (!fault_of.spoil(wrong[r], step)) continue;
-        ++tried;
+        if (!fault_of.mutate(wrong[r], step)) continue;
+        ++mutation_count;
         EXPECT_FALSE(run_composite_plans(p, wrong).ok())
             << c.name << ": " << fault_of.name << " in step " << step << " of rank " << r << ", " << p.text();
       }
   }
-  return tried;
+  return mutation_count;
 }
 
 bool is(const composite_plan& p, std::size_t step, composite_step::kind what) {
@@ -59,17 +59,17 @@ bool is(const composite_plan& p, std::size_t step, composite_step::kind what) {
 }
 subcall& call_at(composite_plan& p, std::size_t step) { return p.calls[p.steps[step].which]; }
 
-TEST_P(spoilt, a_wait_taken_out_is_found) {
-  const auto tried =
+TEST_P(mutated, a_wait_taken_out_is_found) {
+  const auto mutation_count =
       expect_found(*GetParam(), {"no wait", [](composite_plan& p, std::size_t step) {
                                    if (!is(p, step, composite_step::kind::wait)) return false;
                                    p.steps.erase(p.steps.begin() + static_cast<std::ptrdiff_t>(step));
                                    return true;
                                  }});
-  EXPECT_GT(tried, 0);
+  EXPECT_GT(mutation_count, 0);
 }
 
-TEST_P(spoilt, a_call_that_one_member_does_not_make_is_found) {
+TEST_P(mutated, a_call_that_one_member_does_not_make_is_found) {
   expect_found(*GetParam(), {"no call", [](composite_plan& p, std::size_t step) {
                                if (!is(p, step, composite_step::kind::start)) return false;
                                const auto which = p.steps[step].which;
@@ -80,7 +80,7 @@ TEST_P(spoilt, a_call_that_one_member_does_not_make_is_found) {
                              }});
 }
 
-TEST_P(spoilt, a_wrong_root_is_found) {
+TEST_P(mutated, a_wrong_root_is_found) {
   expect_found(*GetParam(),
                {"wrong root", [](composite_plan& p, std::size_t step) {
                   if (!is(p, step, composite_step::kind::start) || !is_rooted(call_at(p, step).what))
@@ -92,7 +92,7 @@ TEST_P(spoilt, a_wrong_root_is_found) {
                 }});
 }
 
-TEST_P(spoilt, another_collective_is_found) {
+TEST_P(mutated, another_collective_is_found) {
   expect_found(*GetParam(), {"wrong collective", [](composite_plan& p, std::size_t step) {
                                if (!is(p, step, composite_step::kind::start)) return false;
                                subcall& c = call_at(p, step);
@@ -102,14 +102,14 @@ TEST_P(spoilt, another_collective_is_found) {
                              }});
 }
 
-TEST_P(spoilt, a_moved_result_is_found) {
+TEST_P(mutated, a_moved_result_is_found) {
   expect_found(*GetParam(), {"moved", [](composite_plan& p, std::size_t step) {
                                if (is(p, step, composite_step::kind::copy)) {
-                                 p.copies[p.steps[step].which].to.at += 1;
+                                 p.copies[p.steps[step].which].to.offset += 1;
                                  return true;
                                }
                                if (is(p, step, composite_step::kind::combine)) {
-                                 p.combinations[p.steps[step].which].to.at += 1;
+                                 p.combinations[p.steps[step].which].to.offset += 1;
                                  return true;
                                }
                                if (!is(p, step, composite_step::kind::start)) return false;
@@ -118,12 +118,12 @@ TEST_P(spoilt, a_moved_result_is_found) {
                                    c.what == collective::allreduce || c.what == collective::scan ||
                                    c.what == collective::allgather || c.what == collective::alltoall;
                                if (!everywhere || c.count == 0) return false;
-                               c.output.at += 1;
+                               c.output.offset += 1;
                                return true;
                              }});
 }
 
-TEST_P(spoilt, swapped_operands_are_found) {
+TEST_P(mutated, swapped_operands_are_found) {
   // In an exscan no rank needs the sum of the last node.
   const std::size_t ranks = GetParam()->what == collective::exscan ? 2 : 4;
   expect_found(*GetParam(),
@@ -137,7 +137,7 @@ TEST_P(spoilt, swapped_operands_are_found) {
                ranks);
 }
 
-INSTANTIATE_TEST_SUITE_P(catalogue, spoilt, on_every_composition::all(), on_every_composition::name);
+INSTANTIATE_TEST_SUITE_P(catalogue, mutated, on_every_composition::all(), on_every_composition::name);
 
 }  // namespace
 }  // namespace tutti::proof

@@ -25,7 +25,7 @@ std::string ran(const communicator& world, collective what = collective::allredu
 }
 
 TEST_P(a_choice, is_what_a_variable_or_a_call_names) {
-  const set_for_now forced("TUTTI_ALLREDUCE_ALGORITHM", "recursive_doubling");
+  const scoped_variable forced("TUTTI_ALLREDUCE_ALGORITHM", "recursive_doubling");
   EXPECT_TRUE(passes([](communicator& world) {
     world.allreduce(send_buf(1), op(std::plus<>{}));
     check.equal(ran(world), "allreduce/recursive_doubling");
@@ -46,37 +46,37 @@ TEST_P(a_choice, is_what_a_variable_or_a_call_names) {
   }));
 }
 
-TEST_P(a_choice, goes_on_where_the_name_does_not_serve) {
-  const set_for_now unfit("TUTTI_ALLREDUCE_ALGORITHM", "ring");
+TEST_P(a_choice, continues_if_the_name_does_not_serve) {
+  const scoped_variable unfit("TUTTI_ALLREDUCE_ALGORITHM", "ring");
   const auto unordered = [](communicator& world) {
     check.equal(world.allreduce_single(send_buf(world.rank()),
                                        op([](int, int b) { return b; }, ops::non_commutative)),
                 world.size() - 1);
   };
   for (const char* policy : {"warn", "silent", "1"}) {
-    const set_for_now fallback("TUTTI_COLL_FALLBACK", policy);
-    const std::string said = said_on_stderr([&] { EXPECT_TRUE(passes(unordered)); });
+    const scoped_variable fallback("TUTTI_COLL_FALLBACK", policy);
+    const std::string printed = captured_stderr([&] { EXPECT_TRUE(passes(unordered)); });
     EXPECT_EQ(
-        has(said, "TUTTI_ALLREDUCE_ALGORITHM \"ring\" does not serve this call: it requires an operator"),
+        has(printed, "TUTTI_ALLREDUCE_ALGORITHM \"ring\" does not serve this call: it requires an operator"),
         *policy != 's')
-        << said;
+        << printed;
   }
   for (const char* policy : {"error", "0"}) {
-    const set_for_now fallback("TUTTI_COLL_FALLBACK", policy);
-    EXPECT_TRUE(says(failure_of(unordered), "TUTTI_ALLREDUCE_ALGORITHM"));
+    const scoped_variable fallback("TUTTI_COLL_FALLBACK", policy);
+    EXPECT_TRUE(contains(failure_of(unordered), "TUTTI_ALLREDUCE_ALGORITHM"));
   }
-  const set_for_now fallback("TUTTI_COLL_FALLBACK", "perhaps");
-  EXPECT_TRUE(says(failure_of(unordered), "TUTTI_COLL_FALLBACK"));
+  const scoped_variable fallback("TUTTI_COLL_FALLBACK", "perhaps");
+  EXPECT_TRUE(contains(failure_of(unordered), "TUTTI_COLL_FALLBACK"));
 }
 
 TEST_P(a_choice, is_a_tree_of_the_users_unless_it_is_at_fault) {
   const scratch_folder here;
   const std::string path = here.path("tree.json");
-  const set_for_now variable("TUTTI_COLL_SELECTION_JSON_FILE", path);
+  const scoped_variable variable("TUTTI_COLL_SELECTION_JSON_FILE", path);
   here.file("tree.json", R"({"schema": "tutti/tree/1", "pure": {"allreduce": [
     {"when": {"commutative": true, "inter": false}, "by": "bytes", "steps": [
       {"upto": 64, "use": "rabenseifner"}, {"use": "segmented_ring", "with": {"segment": 64}}]}]}})");
-  const std::string said = said_on_stderr([&] {
+  const std::string printed = captured_stderr([&] {
     EXPECT_TRUE(passes([](communicator& world) {
       (void)world.allreduce(send_buf(std::vector<int>(2, 1)), op(std::plus<>{}));
       check.equal(ran(world), "allreduce/rabenseifner");
@@ -84,34 +84,35 @@ TEST_P(a_choice, is_a_tree_of_the_users_unless_it_is_at_fault) {
       check.equal(ran(world), "allreduce/segmented_ring");
     }));
   });
-  EXPECT_EQ(said, "");
+  EXPECT_EQ(printed, "");
   // ring needs a commutative operator, which this region does not demand.
   here.file(
       "tree.json",
       R"({"schema": "tutti/tree/1", "pure": {"allreduce": [{"when": {"inter": false}, "use": "ring"}]}})");
-  const std::string fault = said_on_stderr([&] {
+  const std::string fault = captured_stderr([&] {
     EXPECT_TRUE(passes([](communicator& world) { (void)world.allreduce(send_buf(1), op(std::plus<>{})); }));
   });
   for (const std::string& part :
        {path, std::string("commutative"), std::string("the default trees are used")})
-    EXPECT_TRUE(says(fault, part));
-  const set_for_now strict("TUTTI_COLL_STRICT", "1");
-  EXPECT_TRUE(says(failure_of([](communicator&) {}), "TUTTI_COLL_SELECTION_JSON_FILE"));
+    EXPECT_TRUE(contains(fault, part));
+  const scoped_variable strict("TUTTI_COLL_STRICT", "1");
+  EXPECT_TRUE(contains(failure_of([](communicator&) {}), "TUTTI_COLL_SELECTION_JSON_FILE"));
   std::filesystem::remove(path);
-  EXPECT_TRUE(says(failure_of([](communicator&) {}), "cannot be read"));
+  EXPECT_TRUE(contains(failure_of([](communicator&) {}), "cannot be read"));
 }
 
-TEST_P(a_choice, that_no_call_was_free_to_obey_is_said) {
-  const set_for_now forced("TUTTI_GATHER_ALGORITHM", "knomial:k=3");
-  EXPECT_TRUE(says(said_on_stderr([&] { EXPECT_TRUE(passes([](communicator& world) { world.barrier(); })); }),
-                   "TUTTI_GATHER_ALGORITHM=knomial:k=3 was never used"));
-  const std::string said = said_on_stderr([&] {
+TEST_P(a_choice, that_no_call_used_is_reported) {
+  const scoped_variable forced("TUTTI_GATHER_ALGORITHM", "knomial:k=3");
+  EXPECT_TRUE(
+      contains(captured_stderr([&] { EXPECT_TRUE(passes([](communicator& world) { world.barrier(); })); }),
+               "TUTTI_GATHER_ALGORITHM=knomial:k=3 was never used"));
+  const std::string printed = captured_stderr([&] {
     EXPECT_TRUE(passes([](communicator& world) {
       (void)world.gather(send_buf(1));
       check.equal(ran(world, collective::gather), "gather/knomial");
     }));
   });
-  EXPECT_EQ(said, "");
+  EXPECT_EQ(printed, "");
 }
 
 }  // namespace

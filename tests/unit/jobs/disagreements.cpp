@@ -20,12 +20,12 @@ class disagreeing_ranks : public each_engine {};
 INSTANTIATE_TEST_SUITE_P(engines, disagreeing_ranks, each_engine::jobs(), by_name());
 
 TEST_P(disagreeing_ranks, checked_mode_names_who_calls_what) {
-  const set_for_now checked("TUTTI_CHECK", "1");
+  const scoped_variable checked("TUTTI_CHECK", "1");
   const auto expect_report = [&](const std::function<void(communicator&)>& program, const std::string& first,
                                  const std::string& second) {
     const std::string text = failure_of(program);
-    EXPECT_TRUE(says(text, first));
-    EXPECT_TRUE(says(text, second));
+    EXPECT_TRUE(contains(text, first));
+    EXPECT_TRUE(contains(text, second));
   };
   expect_report(
       [](communicator& world) {
@@ -51,10 +51,10 @@ TEST_P(disagreeing_ranks, checked_mode_names_who_calls_what) {
 }
 
 TEST_P(disagreeing_ranks, checked_mode_compares_counts_pair_by_pair) {
-  const set_for_now checked("TUTTI_CHECK", "1");
+  const scoped_variable checked("TUTTI_CHECK", "1");
   const auto expect_report = [&](const std::function<void(communicator&)>& program, const std::string& part) {
     const std::string text = failure_of(program);
-    EXPECT_TRUE(says(text, part));
+    EXPECT_TRUE(contains(text, part));
   };
   expect_report(
       [](communicator& world) {
@@ -131,7 +131,7 @@ TEST_P(disagreeing_ranks, sizes_that_disagree_do_not_hang) {
       std::vector<int> v(static_cast<std::size_t>(world.rank() == 1 ? 500 : 400));
       world.allreduce(send_buf(v), op(std::plus<>{}), algorithm(name));
     });
-    EXPECT_TRUE(says(text, "bytes, but this rank expects"));
+    EXPECT_TRUE(contains(text, "bytes, but this rank expects"));
   }
 }
 

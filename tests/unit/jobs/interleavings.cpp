@@ -64,7 +64,7 @@ TEST(deterministic_fibers, repeat_an_interleaving) {
   EXPECT_NE(trace_of(7), trace_of(8));
 }
 
-TEST(fibers, keep_their_exceptions_apart_when_switched_inside_a_catch_block) {
+TEST(fibers, keep_separate_exceptions_when_switched_inside_a_catch_block) {
   EXPECT_TRUE(passes(job{"fibers", 6, 1}, [](communicator& world) {
     for (int i = 0; i < 10; ++i) {
       try {

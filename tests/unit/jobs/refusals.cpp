@@ -13,10 +13,10 @@ namespace {
 
 using namespace tutti;
 
-class a_refused_call : public each_engine {};
-INSTANTIATE_TEST_SUITE_P(engines, a_refused_call, each_engine::jobs(), by_name());
+class a_rejected_call : public each_engine {};
+INSTANTIATE_TEST_SUITE_P(engines, a_rejected_call, each_engine::jobs(), by_name());
 
-TEST_P(a_refused_call, of_a_root_out_of_range_leaves_the_communicator_usable) {
+TEST_P(a_rejected_call, of_a_root_out_of_range_leaves_the_communicator_usable) {
   EXPECT_TRUE(passes([](communicator& world) {
     for (const int bad : {-1, world.size()}) {
       std::vector<int> v{1};
@@ -27,7 +27,7 @@ TEST_P(a_refused_call, of_a_root_out_of_range_leaves_the_communicator_usable) {
   }));
 }
 
-TEST_P(a_refused_call, may_have_had_a_null_buffer_with_a_count) {
+TEST_P(a_rejected_call, may_have_had_a_null_buffer_with_a_count) {
   EXPECT_TRUE(passes([](communicator& world) {
     call c;
     c.what = collective::allreduce;
@@ -40,7 +40,7 @@ TEST_P(a_refused_call, may_have_had_a_null_buffer_with_a_count) {
   }));
 }
 
-TEST_P(a_refused_call, may_have_been_on_a_freed_communicator) {
+TEST_P(a_rejected_call, may_have_been_on_a_freed_communicator) {
   EXPECT_TRUE(passes([](communicator& world) {
     communicator copy = world.duplicate();
     copy.barrier();
@@ -50,7 +50,7 @@ TEST_P(a_refused_call, may_have_been_on_a_freed_communicator) {
   }));
 }
 
-TEST_P(a_refused_call, may_have_been_planned_on_a_freed_communicator) {
+TEST_P(a_rejected_call, may_have_been_planned_on_a_freed_communicator) {
   EXPECT_TRUE(passes([](communicator& world) {
     communicator copy = world.duplicate();
     auto plan = copy.barrier_init();

@@ -27,10 +27,10 @@ TEST(data_registry, records_owner_and_memory) {
   const data_handle &theirs = p.make(2), &mine = p.make(0, &x);
   EXPECT_EQ(theirs.owner, 2);
   EXPECT_EQ(theirs.home, 2);
-  EXPECT_EQ(theirs.here, nullptr);
-  EXPECT_FALSE(theirs.fixed || theirs.readable);
-  EXPECT_TRUE(mine.fixed && mine.readable);
-  EXPECT_EQ(mine.here->data, reinterpret_cast<std::byte*>(&x));
+  EXPECT_EQ(theirs.local_version, nullptr);
+  EXPECT_FALSE(theirs.in_place || theirs.readable);
+  EXPECT_TRUE(mine.in_place && mine.readable);
+  EXPECT_EQ(mine.local_version->data, reinterpret_cast<std::byte*>(&x));
 }
 
 TEST(data_registry, refuses_a_tag_that_is_in_use) {
@@ -59,26 +59,26 @@ TEST(data_registry, reuses_the_last_index_of_renamed_data) {
 TEST(data_registry, keeps_messages_until_their_data_exist) {
   parts p;
   data_handle& a = p.make(0, nullptr, 4);
-  for (int i = 0; i < 3; ++i) p.data.keep(p.message(1, a, i, i));
+  for (int i = 0; i < 3; ++i) p.data.store_unmatched(p.message(1, a, i, i));
   data_handle& b = p.make(0);
-  EXPECT_TRUE(p.data.take_kept(b).empty());
-  const auto kept = p.data.take_kept(a);
-  ASSERT_EQ(kept.size(), 3u);
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(kept[i]->what.sequence, static_cast<unsigned>(i));
-  EXPECT_TRUE(p.data.take_kept(a).empty());
+  EXPECT_TRUE(p.data.take_unmatched(b).empty());
+  const auto unmatched = p.data.take_unmatched(a);
+  ASSERT_EQ(unmatched.size(), 3u);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(unmatched[i]->header.sequence, static_cast<unsigned>(i));
+  EXPECT_TRUE(p.data.take_unmatched(a).empty());
 }
 
 TEST(data_registry, passes_counts_and_messages_on_to_the_next_data_of_a_tag) {
   parts p;
   data_handle& a = p.make(0, nullptr, 4);
-  a.with(2).sent = 9;
-  a.early.push_back(p.message(1, a, 5, 1));
+  a.peer(2).sent = 9;
+  a.unexpected.push_back(p.message(1, a, 5, 1));
   p.data.remove(a);
   EXPECT_EQ(p.data.find(-5), nullptr);
   data_handle& b = p.make(0, nullptr, 4);
-  EXPECT_EQ(b.with(2).sent, 9u);
-  EXPECT_EQ(b.with(2).remote.of, &b);
-  EXPECT_EQ(p.data.take_kept(b).size(), 1u);
+  EXPECT_EQ(b.peer(2).sent, 9u);
+  EXPECT_EQ(b.peer(2).remote_replica.data, &b);
+  EXPECT_EQ(p.data.take_unmatched(b).size(), 1u);
 }
 
 TEST(data_registry, does_not_reuse_the_index_of_removed_data) {

@@ -28,7 +28,7 @@ struct with_table : parts {
     data_handle named(data);
     named.id = tag;
     auto a = message(from, named, 0, value);
-    a->what.kind = message_kind::explicit_transfer;
+    a->header.kind = message_kind::explicit_transfer;
     return a;
   }
 };
@@ -47,7 +47,7 @@ TEST(explicit_transfers, match_by_sender_and_tag_in_order) {
   EXPECT_EQ(x, 10);
   EXPECT_EQ(y, 20);
   EXPECT_EQ(z, 29);
-  EXPECT_TRUE(first->over && second->over && third->over);
+  EXPECT_TRUE(first->complete && second->complete && third->complete);
   EXPECT_EQ(third->found.source, 2);
   EXPECT_EQ(third->found.tag, 9);
   EXPECT_FALSE(p.table.busy());
@@ -59,9 +59,9 @@ TEST(explicit_transfers, keeps_messages_that_arrive_before_their_receive) {
   data_handle& d = p.make(0, &x);
   p.table.handle(p.tagged(1, 3, 30));
   p.table.handle(p.tagged(1, 3, 31));
-  EXPECT_TRUE(p.begin(d, 1, 3, false)->over);
+  EXPECT_TRUE(p.begin(d, 1, 3, false)->complete);
   EXPECT_EQ(x, 30);
-  EXPECT_TRUE(p.begin(d, 1, 3, false)->over);
+  EXPECT_TRUE(p.begin(d, 1, 3, false)->complete);
   EXPECT_EQ(x, 31);
 }
 
@@ -69,14 +69,14 @@ TEST(explicit_transfers, sends_with_the_tag_and_reports_failures) {
   with_table p;
   int x = 6;
   data_handle& d = p.make(0, &x);
-  EXPECT_TRUE(p.begin(d, 2, 4, true)->over);
+  EXPECT_TRUE(p.begin(d, 2, 4, true)->complete);
   ASSERT_EQ(p.channel.sent.size(), 1u);
-  EXPECT_EQ(p.channel.sent[0].what.id, 4);
+  EXPECT_EQ(p.channel.sent[0].header.id, 4);
   EXPECT_EQ(value_of(p.channel.sent[0].contents.data()), 6);
   EXPECT_EQ(p.sender.messages_sent()[2], 1u);
-  d.here->poisoned = p.failures.add_thrown("task 1", "planted fault", nullptr);
+  d.local_version->poisoned = p.failures.add_thrown("task 1", "planted fault", nullptr);
   EXPECT_NE(p.begin(d, 2, 4, true)->error, nullptr);
-  EXPECT_EQ(p.channel.sent[1].what.poisoned, 1);
+  EXPECT_EQ(p.channel.sent[1].header.poisoned, 1);
 }
 
 TEST(explicit_transfers, refuses_a_message_that_is_too_long) {
@@ -85,8 +85,8 @@ TEST(explicit_transfers, refuses_a_message_that_is_too_long) {
   data_handle& d = p.make(0, &x);
   const auto request = p.begin(d, 1, 0, false);
   auto a = p.tagged(1, 0, 2);
-  a->what.bytes = 400;
-  a->what.with = 3;
+  a->header.bytes = 400;
+  a->header.contents_tag = 3;
   p.table.handle(std::move(a));
   ASSERT_EQ(p.channel.receives.size(), 1u);
   EXPECT_NE(p.channel.receives[0].into, reinterpret_cast<std::byte*>(&x));
@@ -101,10 +101,10 @@ TEST(explicit_transfers, receives_into_a_new_version_where_the_data_are_not_at_h
   data_handle& d = p.make(1);
   p.begin(d, 1, 0, false);
   auto empty = p.tagged(1, 0, 0);
-  empty->what.bytes = 0;
+  empty->header.bytes = 0;
   p.table.handle(std::move(empty));
   p.run();
-  EXPECT_EQ(value_of(d.here->data), 0);
+  EXPECT_EQ(value_of(d.local_version->data), 0);
   EXPECT_TRUE(d.readable);
 }
 
@@ -123,16 +123,16 @@ TEST(explicit_transfers, runs_the_follow_up_of_a_group_once) {
   EXPECT_EQ(ran, 1);
 }
 
-TEST(explicit_transfers, gives_up_receives_whose_senders_have_ended) {
+TEST(explicit_transfers, cancels_receives_whose_senders_have_ended) {
   with_table p;
   int x = 0;
   data_handle& d = p.make(0, &x);
   const auto from_1 = p.begin(d, 1, 0, false);
-  EXPECT_TRUE(p.table.awaits(1));
-  EXPECT_FALSE(p.table.awaits(2));
+  EXPECT_TRUE(p.table.is_waiting_for(1));
+  EXPECT_FALSE(p.table.is_waiting_for(2));
   p.table.give_up({false, false, true, true});
   p.run();
-  EXPECT_FALSE(from_1->over);
+  EXPECT_FALSE(from_1->complete);
   p.table.give_up({false, true, false, false});
   p.run();
   EXPECT_THROW(std::rethrow_exception(from_1->error), tutti::mismatch_error);
@@ -143,7 +143,7 @@ TEST(explicit_transfers, refuses_long_messages_that_nobody_receives_at_the_end) 
   p.table.handle(p.tagged(1, 0, 2));
   p.table.close();  // its sender does not wait
   auto a = p.tagged(1, 8, 2);
-  a->what.with = 5;
+  a->header.contents_tag = 5;
   EXPECT_NE(thrown_by([&] { p.table.handle(std::move(a)); }).find("tag 8"), std::string::npos);
 }
 

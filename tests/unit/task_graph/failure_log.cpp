@@ -57,8 +57,8 @@ TEST(failure_log, reads_failures_of_other_ranks_from_messages) {
 TEST(failure_log, keeps_the_first_error) {
   failure_log log(0);
   log.throw_error();
-  log.note_error(std::make_exception_ptr(std::runtime_error("one")));
-  log.note_error(std::make_exception_ptr(std::runtime_error("two")));
+  log.record_error(std::make_exception_ptr(std::runtime_error("one")));
+  log.record_error(std::make_exception_ptr(std::runtime_error("two")));
   EXPECT_EQ(thrown_by([&] { log.throw_error(); }), "one");
   log.throw_error();
 }

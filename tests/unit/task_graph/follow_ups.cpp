@@ -36,10 +36,10 @@ TEST(follow_ups, lets_later_tasks_pass_until_the_tag_is_locked) {
   then.unlock(1);
   noting_node &a = p.task("a"), &b = p.task("b");
   then.wait_for(a, 1);
-  EXPECT_EQ(a.waits, 1);
+  EXPECT_EQ(a.pending_dependencies, 1);
   then.lock(1);
   then.wait_for(b, 1);
-  EXPECT_EQ(b.waits, 2);
+  EXPECT_EQ(b.pending_dependencies, 2);
 }
 
 TEST(follow_ups, runs_callbacks_and_those_that_they_add) {
@@ -60,7 +60,7 @@ TEST(follow_ups, runs_callbacks_and_those_that_they_add) {
   EXPECT_FALSE(then.pending());
 }
 
-TEST(follow_ups, goes_on_after_a_callback_that_throws) {
+TEST(follow_ups, continues_after_a_callback_that_throws) {
   parts p;
   follow_ups then(p.ready);
   then.add({[] { throw 1; }, false, 0});

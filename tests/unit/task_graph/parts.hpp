@@ -29,16 +29,16 @@ class recording_channel final : public message_channel {
  public:
   struct message {
     int to;
-    head what;
+    message_header header;
     std::vector<std::byte> contents;
-    std::vector<forwarding> further;
+    std::vector<forwarding> forward_to;
     send_listener* listener;
   };
-  bool send(int to, head what, const void* data, std::size_t bytes, std::span<const forwarding> further,
-            send_listener* listener, block*) override {
+  bool send(int to, message_header header, const void* data, std::size_t bytes,
+            std::span<const forwarding> forward_to, send_listener* listener, block*) override {
     const auto* const from = static_cast<const std::byte*>(data);
-    what.bytes = bytes;
-    sent.push_back({to, what, {from, from + bytes}, {further.begin(), further.end()}, listener});
+    header.bytes = bytes;
+    sent.push_back({to, header, {from, from + bytes}, {forward_to.begin(), forward_to.end()}, listener});
     return !holds;
   }
   void receive(const arrival&, std::byte* into, receive_listener& listener) override {
@@ -59,11 +59,11 @@ class noting_node final : public node {
  public:
   noting_node(std::vector<std::string>& notes, std::string name, bool kernel = true)
       : node(kernel), notes_(notes), name_(std::move(name)) {}
-  void go(ready_queue& by) override {
+  void start(ready_queue& queue) override {
     notes_.push_back(name_);
-    if (!anywhere) by.complete(*this);
+    if (!any_worker) queue.complete(*this);
   }
-  void end() noexcept override { notes_.push_back(name_ + " ends"); }
+  void on_complete() noexcept override { notes_.push_back(name_ + " ends"); }
 
  private:
   std::vector<std::string>& notes_;
@@ -88,7 +88,7 @@ struct parts {
   void write(data_handle& d, int value) {
     noting_node& n = task("write");
     contents* before = nullptr;
-    contents& at = replicas.write_here(d, n, false, before);
+    contents& at = replicas.write_local(d, n, false, before);
     std::memcpy(at.data, &value, sizeof value);
     ready.release(n);
   }
@@ -96,30 +96,30 @@ struct parts {
   void run() {
     for (bool moved = true; moved;) {
       moved = ready.run_one();
-      moved = ready.begin_own() || moved;
+      moved = ready.start_rank_thread_nodes() || moved;
       ready.reap();
     }
   }
   /// A message with an int from another rank.
   std::unique_ptr<arrival> message(int from, const data_handle& d, std::uint32_t sequence, int value) {
     auto a = std::make_unique<arrival>();
-    a->what.origin = a->from = from;
-    a->what.id = d.id;
-    a->what.sequence = sequence;
-    a->what.bytes = sizeof value;
-    a->in = block::make(sizeof value);
-    std::memcpy(a->in->data(), &value, sizeof value);
+    a->header.origin = a->from = from;
+    a->header.id = d.id;
+    a->header.sequence = sequence;
+    a->header.bytes = sizeof value;
+    a->memory = block::make(sizeof value);
+    std::memcpy(a->memory->data(), &value, sizeof value);
     return a;
   }
   /// A message that says that a task of `from` has failed.
   std::unique_ptr<arrival> failed(int from, const data_handle& d, std::uint32_t sequence) {
     const std::string text = text_of({"task \"a\"", from, "planted fault", nullptr});
     auto a = message(from, d, sequence, 0);
-    a->what.poisoned = 1;
-    a->what.bytes = text.size();
-    a->in->drop();
-    a->in = block::make(text.size());
-    std::memcpy(a->in->data(), text.data(), text.size());
+    a->header.poisoned = 1;
+    a->header.bytes = text.size();
+    a->memory->release();
+    a->memory = block::make(text.size());
+    std::memcpy(a->memory->data(), text.data(), text.size());
     return a;
   }
 

@@ -26,11 +26,11 @@ TEST(ready_queue, runs_kernels_in_the_order_in_which_they_become_ready) {
   while (p.ready.run_one()) {
   }
   EXPECT_EQ(p.notes, (names{"c", "a", "b"}));
-  EXPECT_TRUE(p.ready.has_own());
+  EXPECT_TRUE(p.ready.has_rank_thread_work());
   p.ready.reap();
   EXPECT_EQ(p.ready.pending(), 0u);
   EXPECT_EQ(p.notes.size(), 6u);
-  EXPECT_FALSE(p.ready.has_any());
+  EXPECT_FALSE(p.ready.has_work());
 }
 
 TEST(ready_queue, begins_nodes_of_the_rank_in_order) {
@@ -38,8 +38,8 @@ TEST(ready_queue, begins_nodes_of_the_rank_in_order) {
   for (const char* name : {"a", "b", "c"}) p.ready.release(p.ready.make<noting_node>(p.notes, name, false));
   EXPECT_FALSE(p.ready.run_one());
   const std::uint64_t before = p.ready.steps();
-  EXPECT_TRUE(p.ready.begin_own());
-  EXPECT_FALSE(p.ready.begin_own());
+  EXPECT_TRUE(p.ready.start_rank_thread_nodes());
+  EXPECT_FALSE(p.ready.start_rank_thread_nodes());
   EXPECT_EQ(p.notes, (names{"a", "b", "c"}));
   EXPECT_EQ(p.ready.steps(), before + 1);
 }
@@ -62,7 +62,7 @@ TEST(ready_queue, does_not_wait_for_a_complete_node) {
   p.ready.release(a);
   p.ready.run_one();
   b.wait_for(a);
-  EXPECT_EQ(b.waits, 1);
+  EXPECT_EQ(b.pending_dependencies, 1);
 }
 
 TEST(ready_queue, keeps_more_edges_than_a_node_has_room_for) {
@@ -82,11 +82,11 @@ TEST(ready_queue, keeps_more_edges_than_a_node_has_room_for) {
 TEST(ready_queue, records_what_a_kernel_throws) {
   parts p;
   contents out;
-  out.keep();  // the node drops one use
+  out.retain();  // the node drops one use
   const code throws{[](void*, const place*) { throw std::runtime_error("planted fault"); }, nullptr, 0, 1};
   const code counts{[](void*, const place*) {}, nullptr, 0, 1};
   auto& n = p.ready.make<kernel_node>(throws, 1, "bad", 1);
-  n[0].at = &out;
+  n[0].target = &out;
   n[0].writes = true;
   p.ready.release(n);
   p.ready.release(p.ready.make<kernel_node>(counts, 0, nullptr, 2));
@@ -100,7 +100,7 @@ TEST(ready_queue, records_what_a_kernel_throws) {
 // Each call is a thread.
 class threads_pool final : public worker_pool {
  public:
-  void call(void (*job)(void*), void* state) override {
+  void enqueue(void (*job)(void*), void* state) override {
     ++called;
     threads_.emplace_back(job, state);
   }
@@ -116,7 +116,7 @@ class threads_pool final : public worker_pool {
 class counting_node final : public node {
  public:
   explicit counting_node(std::atomic<int>& n) : node(true), n_(n) {}
-  void go(ready_queue&) override { n_.fetch_add(1); }
+  void start(ready_queue&) override { n_.fetch_add(1); }
 
  private:
   std::atomic<int>& n_;
@@ -135,12 +135,12 @@ TEST(ready_queue, calls_other_workers_when_there_are_kernels) {
       if (i % 10 == 0) ready.reap();
     }
     while (ready.pending() != 0) {
-      if (ready.look_at_others() == ready_queue::others::run_kernels) ready.sleep_until_complete();
+      if (ready.other_workers() == ready_queue::worker_state::running) ready.sleep_until_complete();
       ready.run_one();
       ready.reap();
     }
     ready.stop();
-    EXPECT_EQ(ready.look_at_others(), ready_queue::others::absent);
+    EXPECT_EQ(ready.other_workers(), ready_queue::worker_state::idle);
   }
   EXPECT_EQ(ran, 1000);
   EXPECT_GE(threads_pool::called, 1);

@@ -71,7 +71,7 @@ TEST(replica_directory, transfers_every_time_without_a_cache) {
   parts& reader = *all.ranks[3];
   reader.replicas.make_contents(*d[3], true);
   reader.replicas.drop_uncached(*d[3]);
-  EXPECT_EQ(d[3]->here, nullptr);
+  EXPECT_EQ(d[3]->local_version, nullptr);
 }
 
 TEST(replica_directory, evicts_the_least_recently_used_on_both_sides) {
@@ -83,7 +83,7 @@ TEST(replica_directory, evicts_the_least_recently_used_on_both_sides) {
   EXPECT_EQ(all.read(a[0], 3), nothing);
   all.ranks[3]->replicas.make_contents(*a[1][3], true);
   EXPECT_EQ(all.read(a[2], 3), moved);  // evicts a[1]
-  EXPECT_EQ(a[1][3]->here, nullptr);
+  EXPECT_EQ(a[1][3]->local_version, nullptr);
   EXPECT_EQ(all.read(a[0], 3), nothing);
   EXPECT_EQ(all.read(a[1], 3), moved);
 }
@@ -121,11 +121,11 @@ TEST(replica_directory, invalidates_everything_else_when_a_scatter_chooses_the_r
 
 TEST(replica_directory, knows_which_ranks_data_concern) {
   parts p;
-  EXPECT_TRUE(p.replicas.concerns(p.make(0)));
+  EXPECT_TRUE(p.replicas.involves_this_rank(p.make(0)));
   data_handle& theirs = p.make(1);
-  EXPECT_FALSE(p.replicas.concerns(theirs));
+  EXPECT_FALSE(p.replicas.involves_this_rank(theirs));
   p.replicas.make_contents(theirs, true);
-  EXPECT_TRUE(p.replicas.concerns(theirs));
+  EXPECT_TRUE(p.replicas.involves_this_rank(theirs));
 }
 
 TEST(replica_directory, lets_writers_in_place_wait_for_readers) {
@@ -134,13 +134,13 @@ TEST(replica_directory, lets_writers_in_place_wait_for_readers) {
   data_handle& d = p.make(0, &x);
   noting_node &first = p.task("first"), &one = p.task("one"), &two = p.task("two"), &last = p.task("last");
   contents* before = nullptr;
-  p.replicas.write_here(d, first, false, before);
-  EXPECT_EQ(&p.replicas.read_here(d, one), d.here);
-  p.replicas.read_here(d, two);
-  EXPECT_EQ(&p.replicas.write_here(d, last, true, before), d.here);
+  p.replicas.write_local(d, first, false, before);
+  EXPECT_EQ(&p.replicas.read_local(d, one), d.local_version);
+  p.replicas.read_local(d, two);
+  EXPECT_EQ(&p.replicas.write_local(d, last, true, before), d.local_version);
   EXPECT_EQ(before, nullptr);
-  EXPECT_EQ(one.waits, 2);
-  EXPECT_EQ(last.waits, 4);
+  EXPECT_EQ(one.pending_dependencies, 2);
+  EXPECT_EQ(last.pending_dependencies, 4);
   for (node* n : {&last, &two, &one, &first}) p.ready.release(*n);
   p.run();
   const std::vector<std::string> right{"first", "first ends", "two",  "two ends",
@@ -154,17 +154,17 @@ TEST(replica_directory, gives_writers_a_new_version_elsewhere) {
   parts p;
   data_handle& d = p.make(1);  // not at home here: versions are not written in place
   p.replicas.make_contents(d, true);
-  contents* const old = d.here;
+  contents* const old = d.local_version;
   noting_node &reader = p.task("reader"), &writer = p.task("writer");
-  p.replicas.read_here(d, reader).keep();
+  p.replicas.read_local(d, reader).retain();
   contents* before = nullptr;
-  contents& fresh = p.replicas.write_here(d, writer, true, before);
-  EXPECT_NE(&fresh, old);
+  contents& replacement = p.replicas.write_local(d, writer, true, before);
+  EXPECT_NE(&replacement, old);
   EXPECT_EQ(before, old);
-  EXPECT_EQ(writer.waits, 1);
+  EXPECT_EQ(writer.pending_dependencies, 1);
   EXPECT_EQ(old->users, 2u);
-  before->drop();
-  old->drop();
+  before->release();
+  old->release();
   p.ready.release(reader);
   p.ready.release(writer);
   p.run();

@@ -19,14 +19,14 @@ TEST(transfer_table, sends_contents_behind_their_writer) {
   data_handle& d = p.make(0, &x);
   p.write(d, 5);
   p.table.to_reader(d, 1);
-  p.ready.begin_own();
+  p.ready.start_rank_thread_nodes();
   EXPECT_TRUE(p.channel.sent.empty());
   p.run();
   ASSERT_EQ(p.channel.sent.size(), 1u);
   const auto& m = p.channel.sent[0];
   EXPECT_EQ(m.to, 1);
-  EXPECT_EQ(m.what.id, d.id);
-  EXPECT_EQ(m.what.sequence, 0u);
+  EXPECT_EQ(m.header.id, d.id);
+  EXPECT_EQ(m.header.sequence, 0u);
   EXPECT_EQ(value_of(m.contents.data()), 5);
   EXPECT_EQ(p.sender.bytes_sent()[1], sizeof(int));
   p.table.to_reader(d, 1);  // it has a replica
@@ -44,8 +44,8 @@ TEST(transfer_table, lets_ranks_join_a_send_that_has_not_begun) {
   // Five targets: to the first of three, then the first of one, then the last.
   ASSERT_EQ(p.channel.sent.size(), 3u);
   EXPECT_EQ(p.channel.sent[0].to, 1);
-  ASSERT_EQ(p.channel.sent[0].further.size(), 2u);
-  EXPECT_EQ(p.channel.sent[0].further[1].rank, 3);
+  ASSERT_EQ(p.channel.sent[0].forward_to.size(), 2u);
+  EXPECT_EQ(p.channel.sent[0].forward_to[1].rank, 3);
   EXPECT_EQ(p.channel.sent[1].to, 4);
   EXPECT_EQ(p.channel.sent[2].to, 5);
 }
@@ -67,11 +67,11 @@ TEST(transfer_table, sends_the_failure_of_a_task_in_place_of_its_result) {
   with_table p;
   int x = 1;
   data_handle& d = p.make(0, &x);
-  d.here->poisoned = p.failures.add_thrown("task 1", "planted fault", nullptr);
+  d.local_version->poisoned = p.failures.add_thrown("task 1", "planted fault", nullptr);
   p.table.to_rank(d, 2);
   p.run();
   ASSERT_EQ(p.channel.sent.size(), 1u);
-  EXPECT_EQ(p.channel.sent[0].what.poisoned, 1);
+  EXPECT_EQ(p.channel.sent[0].header.poisoned, 1);
 }
 
 TEST(transfer_table, receives_into_a_new_version) {
@@ -82,12 +82,12 @@ TEST(transfer_table, receives_into_a_new_version) {
   p.run();
   EXPECT_EQ(p.ready.pending(), 1u);
   auto a = p.message(1, d, 0, 42);
-  EXPECT_EQ(p.table.receive_for(*a), p.table.expected()[0]);
+  EXPECT_EQ(p.table.find_receive(*a), p.table.expected()[0]);
   p.table.handle_contents(std::move(a));
   EXPECT_TRUE(p.table.expected().empty());
   p.run();
   EXPECT_EQ(p.ready.pending(), 0u);
-  EXPECT_EQ(value_of(d.here->data), 42);
+  EXPECT_EQ(value_of(d.local_version->data), 42);
 }
 
 TEST(transfer_table, keeps_messages_whose_receive_or_data_come_later) {
@@ -96,7 +96,7 @@ TEST(transfer_table, keeps_messages_whose_receive_or_data_come_later) {
   data_handle& d = p.make(1, &x);
   p.table.handle_contents(p.message(1, d, 1, 11));
   p.table.handle_contents(p.message(1, d, 0, 10));
-  EXPECT_EQ(d.early.size(), 2u);
+  EXPECT_EQ(d.unexpected.size(), 2u);
   p.table.to_rank(d, 0);
   p.run();
   EXPECT_EQ(x, 10);
@@ -105,21 +105,21 @@ TEST(transfer_table, keeps_messages_whose_receive_or_data_come_later) {
   EXPECT_EQ(x, 11);
   EXPECT_EQ(p.ready.pending(), 0u);
   auto unknown = p.message(1, d, 0, 5);
-  unknown->what.id = 1;
+  unknown->header.id = 1;
   p.table.handle_contents(std::move(unknown));
-  EXPECT_EQ(p.data.take_kept(p.make(1)).size(), 1u);
+  EXPECT_EQ(p.data.take_unmatched(p.make(1)).size(), 1u);
 }
 
 TEST(transfer_table, forwards_a_message_before_its_receive_exists) {
   with_table p;
   data_handle& d = p.make(1);
   auto a = p.message(1, d, 0, 9);
-  a->further = {{2, 4, 0}, {3, 6, 0}};
+  a->forward_to = {{2, 4, 0}, {3, 6, 0}};
   p.table.handle_contents(std::move(a));
   ASSERT_EQ(p.channel.sent.size(), 2u);
   EXPECT_EQ(p.channel.sent[0].to, 2);
-  EXPECT_EQ(p.channel.sent[0].what.sequence, 4u);
-  EXPECT_EQ(p.channel.sent[0].what.origin, 1);
+  EXPECT_EQ(p.channel.sent[0].header.sequence, 4u);
+  EXPECT_EQ(p.channel.sent[0].header.origin, 1);
   EXPECT_EQ(p.channel.sent[1].to, 3);
   EXPECT_EQ(value_of(p.channel.sent[1].contents.data()), 9);
 }
@@ -131,9 +131,9 @@ TEST(transfer_table, receives_long_contents_in_place) {
   p.table.to_rank(d, 0);
   p.run();
   auto a = p.message(1, d, 0, 0);
-  a->what.with = 17;
-  receive_node* const one = p.table.receive_for(*a);
-  ASSERT_TRUE(one != nullptr && one->waits_in_place());
+  a->header.contents_tag = 17;
+  receive_node* const one = p.table.find_receive(*a);
+  ASSERT_TRUE(one != nullptr && one->can_receive_directly());
   p.table.deliver(*one, std::move(a));
   ASSERT_EQ(p.channel.receives.size(), 1u);
   EXPECT_EQ(p.channel.receives[0].into, reinterpret_cast<std::byte*>(&x));
@@ -148,17 +148,17 @@ TEST(transfer_table, poisons_what_it_cannot_receive) {
   for (data_handle* d : {&a, &b, &c}) p.table.to_rank(*d, 0);
   p.table.handle_contents(p.failed(1, a, 0));
   auto longer = p.message(1, b, 0, 0);
-  longer->what.bytes = 8;
+  longer->header.bytes = 8;
   p.table.handle_contents(std::move(longer));
   receive_node& lost = *p.table.expected()[0];
-  EXPECT_EQ(&lost.of(), &c);
-  p.table.forget(lost);
+  EXPECT_EQ(&lost.data(), &c);
+  p.table.remove_expected(lost);
   lost.give_up(p.failures.add_lost("a transfer", 1, "it was never inserted"));
   p.run();
-  EXPECT_EQ(a.here->poisoned->text, "planted fault");
-  EXPECT_EQ(b.here->poisoned->text, "the sizes differ");
-  EXPECT_EQ(c.here->poisoned->text, "it was never inserted");
-  for (data_handle* d : {&a, &b, &c}) EXPECT_NE(d->here->data, nullptr);
+  EXPECT_EQ(a.local_version->poisoned->text, "planted fault");
+  EXPECT_EQ(b.local_version->poisoned->text, "the sizes differ");
+  EXPECT_EQ(c.local_version->poisoned->text, "it was never inserted");
+  for (data_handle* d : {&a, &b, &c}) EXPECT_NE(d->local_version->data, nullptr);
   EXPECT_NE(thrown_by([&] { p.failures.throw_error(); }).find("has 4 bytes here, but 8"), std::string::npos);
 }
 
@@ -174,7 +174,7 @@ TEST(transfer_table, brings_the_result_of_a_task_home) {
   home.table.handle_contents(home.message(2, at_home, 0, 3));
   home.run();
   EXPECT_EQ(home.ready.pending(), 0u);
-  EXPECT_EQ(value_of(at_home.here->data), 3);
+  EXPECT_EQ(value_of(at_home.local_version->data), 3);
 }
 
 }  // namespace

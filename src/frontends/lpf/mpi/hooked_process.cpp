@@ -24,36 +24,37 @@ class hooked_process final : public init_object {
   /// Checks that all members make the same call. Otherwise all get an error, and the object cannot
   /// be used any more. After MPI_Finalize() no communication is possible, so only
   /// lpf_mpi_finalize() succeeds.
-  lpf_err_t agree(const char* operation) noexcept {
-    const bool ends = operation == ended_by();
-    int gone = 0;
-    MPI_Finalized(&gone);
-    if (gone) {
-      if (ends) return LPF_SUCCESS;
+  lpf_err_t check_agreement(const char* operation) noexcept {
+    const bool finalizes = operation == finalize_function();
+    int mpi_finalized = 0;
+    MPI_Finalized(&mpi_finalized);
+    if (mpi_finalized) {
+      if (finalizes) return LPF_SUCCESS;
       report_error(operation, world_.rank(), "init", "is used after MPI_Finalize()",
                    "call lpf_hook() and lpf_mpi_finalize() before it");
       return LPF_ERR_FATAL;
     }
     try {
-      // A process that hooks, and one that ends.
-      int who[2] = {ends ? -1 : world_.rank(), ends ? world_.rank() : -1};
-      if (!over_) world_.allreduce(send_recv_buf(who), op(ops::max<>{}));
-      if (!over_ && (who[0] < 0 || who[1] < 0)) return LPF_SUCCESS;
-      if (!over_ || !ends)
+      // The highest process that hooks, and the highest that finalizes.
+      int callers[2] = {finalizes ? -1 : world_.rank(), finalizes ? world_.rank() : -1};
+      if (!finalized_) world_.allreduce(send_recv_buf(callers), op(ops::max<>{}));
+      if (!finalized_ && (callers[0] < 0 || callers[1] < 0)) return LPF_SUCCESS;
+      if (!finalized_ || !finalizes)
         report_error(operation, world_.rank(), "init",
-                     over_  ? "was finalized by other processes"
-                     : ends ? "process " + std::to_string(who[0]) + " calls lpf_hook() with it"
-                            : "process " + std::to_string(who[1]) + " calls lpf_mpi_finalize() with it",
+                     finalized_ ? "was finalized by other processes"
+                     : finalizes
+                         ? "process " + std::to_string(callers[0]) + " calls lpf_hook() with it"
+                         : "process " + std::to_string(callers[1]) + " calls lpf_mpi_finalize() with it",
                      "call lpf_hook() equally often on all its processes, and then lpf_mpi_finalize()");
-      over_ = true;
+      finalized_ = true;
     } catch (...) {
       return report_exception(operation);
     }
     return LPF_ERR_FATAL;
   }
 
-  // If this process leaves a section by an exception, the waits of the others cannot be aborted. So
-  // it ends the job.
+  // If this process leaves a section by an exception, it ends the job. The waits of the other
+  // processes cannot be aborted.
   lpf_err_t hook(lpf_spmd_t spmd, const lpf_args_t& args) noexcept override {
     std::optional<nested_section> within;
     try {
@@ -61,66 +62,67 @@ class hooked_process final : public init_object {
     } catch (...) {
       return code_of_exception(*innermost_, "lpf_hook");
     }
-    if (const lpf_err_t wrong = agree("lpf_hook"); wrong != LPF_SUCCESS) return wrong;
-    std::string why = "an exception that is not a std::exception";
+    if (const lpf_err_t error = check_agreement("lpf_hook"); error != LPF_SUCCESS) return error;
+    std::string reason = "an exception that is not a std::exception";
     try {
       return run_section(world_, spmd, args, {static_cast<lpf_pid_t>(world_.size()), 1}, "lpf_hook",
                          &innermost_);
     } catch (const std::exception& e) {
-      why = e.what();
+      reason = e.what();
     } catch (...) {
     }
-    detail::endpoint_of(detail::impl_of(world_)).kill_job(why);
+    detail::endpoint_of(detail::impl_of(world_)).kill_job(reason);
     return LPF_ERR_FATAL;  // not reached
   }
-  bool runs() const noexcept { return innermost_ != nullptr; }
-  const char* ended_by() const noexcept override { return "lpf_mpi_finalize"; }
+  bool in_section() const noexcept { return innermost_ != nullptr; }
+  const char* finalize_function() const noexcept override { return "lpf_mpi_finalize"; }
 
  private:
   communicator world_;
-  bool over_ = false;
-  context* innermost_ = nullptr;  // of the running sections
+  bool finalized_ = false;        // or its processes have made different calls
+  context* innermost_ = nullptr;  // the context of the innermost running section
 };
 
 }  // namespace
 
-void refuse_waiting(const char* operation) {
-  if (launched_job::mine() == nullptr) return;
+void refuse_if_processes_wait(const char* operation) {
+  if (launched_job::current() == nullptr) return;
   throw usage_error(operation, -1, "LPF_MPI_AUTO_INITIALIZE",
                     "is not 0, so that the other processes wait for lpf_exec()",
                     "define it in the program: const int LPF_MPI_AUTO_INITIALIZE = 0;");
 }
 
-lpf_init_t hooked_over(MPI_Comm comm) { return new hooked_process(comm); }
+lpf_init_t make_hooked_process(MPI_Comm comm) { return new hooked_process(comm); }
 
 }  // namespace tutti::lpf
 
 using namespace tutti::lpf;
 
 extern "C" lpf_err_t lpf_mpi_initialize_with_mpicomm(MPI_Comm comm, lpf_init_t* init) {
-  constexpr const char* here = "lpf_mpi_initialize_with_mpicomm";
+  constexpr const char* operation_name = "lpf_mpi_initialize_with_mpicomm";
   if (init == nullptr) {
-    report_error(here, -1, "init", "is null", "pass a place for the result");
+    report_error(operation_name, -1, "init", "is null", "pass a place for the result");
     return LPF_ERR_FATAL;
   }
   *init = LPF_INIT_NONE;
   try {
-    refuse_waiting(here);
-    *init = hooked_over(comm);
+    refuse_if_processes_wait(operation_name);
+    *init = make_hooked_process(comm);
     return LPF_SUCCESS;
   } catch (...) {
-    return report_exception(here);
+    return report_exception(operation_name);
   }
 }
 
 extern "C" lpf_err_t lpf_mpi_finalize(lpf_init_t init) {
-  auto* const own = dynamic_cast<hooked_process*>(object_of(init));
-  if (own != nullptr && own->runs()) {
+  auto* const object = dynamic_cast<hooked_process*>(object_of(init));
+  if (object != nullptr && object->in_section()) {
     report_error("lpf_mpi_finalize", -1, "init", "belongs to a running section",
                  "call it after the section has ended");
     return LPF_ERR_FATAL;
   }
-  const lpf_err_t agreed = own == nullptr ? LPF_SUCCESS : own->agree(own->ended_by());
+  const lpf_err_t agreed =
+      object == nullptr ? LPF_SUCCESS : object->check_agreement(object->finalize_function());
   const lpf_err_t ended = end_init(init, "lpf_mpi_finalize");
   return ended != LPF_SUCCESS ? ended : agreed;
 }

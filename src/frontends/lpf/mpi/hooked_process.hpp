@@ -11,10 +11,10 @@ namespace tutti::lpf {
 
 /// Throws usage_error if the other processes of the job wait before main(). They would never be
 /// hooked.
-void refuse_waiting(const char* operation);
+void refuse_if_processes_wait(const char* operation);
 
 /// Makes the object of an lpf_init_t for the members of `comm`, of which it keeps only duplicates.
 /// Collective over `comm`. Throws as adopt() does.
-lpf_init_t hooked_over(MPI_Comm comm);
+lpf_init_t make_hooked_process(MPI_Comm comm);
 
 }  // namespace tutti::lpf

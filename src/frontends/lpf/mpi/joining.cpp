@@ -11,21 +11,21 @@
 namespace tutti::lpf {
 namespace {
 
-constexpr int making_tag = 20150;
+constexpr int setup_tag = 20150;
 
-// Waits until completion. Returns false if it is too late.
-bool complete(MPI_Request& request, std::chrono::steady_clock::time_point until) {
+// Waits for completion. Returns false if the deadline passes.
+bool wait_until(MPI_Request& request, std::chrono::steady_clock::time_point until) {
   for (;;) {
     int flag = 0;
     check(MPI_Test(&request, &flag, MPI_STATUS_IGNORE), "MPI_Test");
     if (flag) return true;
     if (std::chrono::steady_clock::now() > until) return false;
-    const timespec a_while{0, 100'000};
-    nanosleep(&a_while, nullptr);
+    const timespec interval{0, 100'000};
+    nanosleep(&interval, nullptr);
   }
 }
 
-void give_up(MPI_Request& request) {
+void cancel(MPI_Request& request) {
   MPI_Cancel(&request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
@@ -38,35 +38,36 @@ void check(int code, const char* function) {
                      std::string(function) + ": " + mpi::error_text(code), "");
 }
 
-bool hears_neighbour(const std::vector<int>& ranks, int pid, unsigned long long nonce,
-                     std::chrono::steady_clock::time_point until) {
+bool receives_from_neighbour(const std::vector<int>& ranks, int pid, unsigned long long nonce,
+                             std::chrono::steady_clock::time_point until) {
   const int p = static_cast<int>(ranks.size());
   const auto rank_of = [&](int number) { return ranks[static_cast<std::size_t>((number + p) % p)]; };
   MPI_Request sent = MPI_REQUEST_NULL;
-  check(MPI_Isend(&nonce, 1, MPI_UNSIGNED_LONG_LONG, rank_of(pid + 1), making_tag, MPI_COMM_WORLD, &sent),
+  check(MPI_Isend(&nonce, 1, MPI_UNSIGNED_LONG_LONG, rank_of(pid + 1), setup_tag, MPI_COMM_WORLD, &sent),
         "MPI_Isend");
   // A message of an earlier, failed call may arrive first.
-  unsigned long long heard = nonce + 1;
-  while (heard != nonce) {
-    MPI_Request coming = MPI_REQUEST_NULL;
-    check(MPI_Irecv(&heard, 1, MPI_UNSIGNED_LONG_LONG, rank_of(pid - 1), making_tag, MPI_COMM_WORLD, &coming),
+  unsigned long long received = nonce + 1;
+  while (received != nonce) {
+    MPI_Request receive = MPI_REQUEST_NULL;
+    check(MPI_Irecv(&received, 1, MPI_UNSIGNED_LONG_LONG, rank_of(pid - 1), setup_tag, MPI_COMM_WORLD,
+                    &receive),
           "MPI_Irecv");
-    if (complete(coming, until)) continue;
-    give_up(coming);
+    if (wait_until(receive, until)) continue;
+    cancel(receive);
     break;
   }
   // MPI sends 8 bytes eagerly, without action by the receiver.
-  const bool told = complete(sent, until);
-  if (!told) give_up(sent);
-  return told && heard == nonce;
+  const bool is_sent = wait_until(sent, until);
+  if (!is_sent) cancel(sent);
+  return is_sent && received == nonce;
 }
 
-MPI_Comm among(const std::vector<int>& ranks) {
+MPI_Comm make_communicator(const std::vector<int>& ranks) {
   MPI_Group all = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
   check(MPI_Comm_group(MPI_COMM_WORLD, &all), "MPI_Comm_group");
   check(MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &some), "MPI_Group_incl");
-  check(MPI_Comm_create_group(MPI_COMM_WORLD, some, making_tag, &made), "MPI_Comm_create_group");
+  check(MPI_Comm_create_group(MPI_COMM_WORLD, some, setup_tag, &made), "MPI_Comm_create_group");
   MPI_Group_free(&some);
   MPI_Group_free(&all);
   return made;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Implements lpf_mpi_initialize_over_tcp(): MPI processes find one another at a TCP port. If they
-// belong to one job, they have MPI_COMM_WORLD in common. They make a communicator of their own from
-// it, without the other processes. A launcher need not name its jobs. So each process must receive
+// belong to one job, they have MPI_COMM_WORLD in common. They make a communicator from it,
+// without the other processes. A launcher need not name its jobs. So each process must receive
 // a message from another one by MPI, which proves that they belong to one job.
 #include <array>
 #include <cstdint>
@@ -28,7 +28,7 @@
 namespace tutti::lpf {
 namespace {
 
-constexpr const char* here = "lpf_mpi_initialize_over_tcp";
+constexpr const char* operation_name = "lpf_mpi_initialize_over_tcp";
 
 // The program need not finalize an MPI that it has not initialized.
 void finalize_at_exit() {
@@ -40,7 +40,7 @@ void begin_mpi() {
   int begun = 0, over = 0, provided = 0;
   MPI_Initialized(&begun);
   MPI_Finalized(&over);
-  if (over) throw usage_error(here, -1, "", "MPI is finalized", "call it before MPI_Finalize");
+  if (over) throw usage_error(operation_name, -1, "", "MPI is finalized", "call it before MPI_Finalize");
   if (begun) return;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   std::atexit(&finalize_at_exit);
@@ -94,15 +94,15 @@ struct plan {
 };
 
 lpf_init_t initialize(const rendezvous& where) {
-  refuse_waiting(here);
+  refuse_if_processes_wait(operation_name);
   begin_mpi();
-  const auto attempt = [&](const std::string& answer) {
-    const plan all(answer);
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-    return hears_neighbour(all.ranks, static_cast<int>(where.pid), all.nonce, until);
+  const auto attempt = [&](const std::string& reply) {
+    const plan all(reply);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    return receives_from_neighbour(all.ranks, static_cast<int>(where.pid), all.nonce, deadline);
   };
-  MPI_Comm comm = among(plan(meet_at(where, local_contact(), {&plan_for, attempt})).ranks);
-  const lpf_init_t made = hooked_over(comm);
+  MPI_Comm comm = make_communicator(plan(run_rendezvous(where, local_contact(), {&plan_for, attempt})).ranks);
+  const lpf_init_t made = make_hooked_process(comm);
   MPI_Comm_free(&comm);
   return made;
 }
@@ -114,14 +114,14 @@ using namespace tutti::lpf;
 
 extern "C" lpf_err_t lpf_mpi_initialize_over_tcp(const char* server, const char* port, int timeout,
                                                  lpf_pid_t pid, lpf_pid_t nprocs, lpf_init_t* init) {
-  const char* wrong = server == nullptr ? "server"
-                      : port == nullptr ? "port"
-                      : timeout < 0     ? "timeout"
-                      : pid >= nprocs   ? "pid"
-                      : init == nullptr ? "init"
-                                        : nullptr;
-  if (wrong != nullptr) {
-    report_error(here, static_cast<int>(pid), wrong,
+  const char* invalid_argument = server == nullptr ? "server"
+                                 : port == nullptr ? "port"
+                                 : timeout < 0     ? "timeout"
+                                 : pid >= nprocs   ? "pid"
+                                 : init == nullptr ? "init"
+                                                   : nullptr;
+  if (invalid_argument != nullptr) {
+    report_error(operation_name, static_cast<int>(pid), invalid_argument,
                  timeout < 0 || pid >= nprocs ? "timeout is " + std::to_string(timeout) + ", pid " +
                                                     std::to_string(pid) + ", nprocs " + std::to_string(nprocs)
                                               : "is null",
@@ -131,10 +131,10 @@ extern "C" lpf_err_t lpf_mpi_initialize_over_tcp(const char* server, const char*
   *init = LPF_INIT_NONE;
   try {
     *init = initialize({server, port, std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout),
-                        pid, nprocs, here});
+                        pid, nprocs, operation_name});
     return LPF_SUCCESS;
   } catch (...) {
-    report_exception(here);
+    report_exception(operation_name);
     return LPF_ERR_FATAL;
   }
 }

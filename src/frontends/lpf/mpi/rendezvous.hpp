@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A rendezvous of processes that know a host, a port, and their number. Each one sends a text
-// (contact). Process 0 reads all texts and sends an answer to all. Independent of MPI.
+// (contact). Process 0 reads all texts and sends a reply to all. It does not use MPI.
 #pragma once
 
 #include <chrono>
@@ -24,17 +24,18 @@ struct rendezvous {
 inline constexpr const char* not_of_one_job =
     "the processes do not belong to one MPI job, and this MPI cannot join jobs";
 
-struct talk {
-  /// Computes the answer of process 0 from the contacts, in the order of pids. If it throws, all
+struct rendezvous_callbacks {
+  /// Computes the reply of process 0 from the contacts, in the order of pids. If it throws, all
   /// processes get the error.
-  std::function<std::string(const std::vector<std::string>& contacts)> answer;
-  /// What each process then tries with the answer, at the same time.
-  std::function<bool(const std::string& answer)> attempt;
+  std::function<std::string(const std::vector<std::string>& contacts)> reply;
+  /// Called with the reply on each process, at the same time. Returns whether it succeeded.
+  std::function<bool(const std::string& reply)> attempt;
 };
 
-/// Returns the answer, the same on all processes, if the attempt has succeeded on all of them.
+/// Returns the reply, the same on all processes, if the attempt has succeeded on all of them.
 /// Throws usage_error on all if they disagree about `processes`, if two have the same pid, if
-/// `answer` throws or if an attempt fails. Throws engine_error if they do not all arrive in time.
-std::string meet_at(const rendezvous& where, const std::string& contact, const talk& about);
+/// `reply` throws, or if an attempt fails. Throws engine_error if they do not all arrive in time.
+std::string run_rendezvous(const rendezvous& where, const std::string& contact,
+                           const rendezvous_callbacks& callbacks);
 
 }  // namespace tutti::lpf

@@ -13,7 +13,7 @@ struct addrinfo;
 
 namespace tutti::lpf {
 
-/// Thrown if the other side is gone or too slow.
+/// Thrown if the peer has closed the connection or is too slow.
 class tcp_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -31,18 +31,17 @@ class tcp_connection {
   }
   ~tcp_connection();
 
-  /// These three return an empty connection if there is none. For listening(), errno has the
-  /// reason.
-  static tcp_connection listening(const addrinfo& at);
-  static tcp_connection connected(const addrinfo& to, time until);
-  tcp_connection accepted(time until);
+  /// These three functions return an empty connection if they fail. listen_on() then sets errno.
+  static tcp_connection listen_on(const addrinfo& at);
+  static tcp_connection connect_to(const addrinfo& to, time until);
+  tcp_connection accept_next(time until);
   explicit operator bool() const noexcept { return file_ >= 0; }
 
   // These functions throw tcp_error.
-  void send_text(std::uint64_t number, time until) { write(&number, sizeof number, until); }
+  void send_number(std::uint64_t number, time until) { write(&number, sizeof number, until); }
   void send_text(const std::string& text, time until);
-  std::uint64_t number(time until);
-  std::string text(time until);
+  std::uint64_t receive_number(time until);
+  std::string receive_text(time until);
 
  private:
   explicit tcp_connection(int file) : file_(file) {}

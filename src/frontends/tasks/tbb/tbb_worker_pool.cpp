@@ -13,11 +13,11 @@ namespace {
 
 class tbb_worker_pool final : public worker_pool {
  public:
-  // A place of the arena is the rank's own thread, which never comes in. A process that an MPI launcher has
-  // bound to a core would have no workers else.
+  // One slot of the arena is reserved for the rank's own thread, which never enters it. Without the
+  // limit, a process that an MPI launcher has bound to a core would have no workers.
   explicit tbb_worker_pool(int workers)
-      : enough_(tbb::global_control::max_allowed_parallelism, 256), arena_(workers, 1) {}
-  void call(void (*job)(void*), void* state) override {
+      : parallelism_limit_(tbb::global_control::max_allowed_parallelism, 256), arena_(workers, 1) {}
+  void enqueue(void (*job)(void*), void* state) override {
     handed_over_.fetch_add(1, std::memory_order_release);
     arena_.enqueue([this, job, state] {
       static_cast<void>(handed_over_.load(std::memory_order_acquire));
@@ -26,9 +26,9 @@ class tbb_worker_pool final : public worker_pool {
   }
 
  private:
-  std::atomic<unsigned> handed_over_{
-      0};  // the order that oneTBB makes anyway, for a thread sanitizer, which does not see it
-  tbb::global_control enough_;
+  // oneTBB orders enqueue() before the job. The thread sanitizer does not see that, but sees this.
+  std::atomic<unsigned> handed_over_{0};
+  tbb::global_control parallelism_limit_;
   tbb::task_arena arena_;
 };
 

@@ -15,15 +15,15 @@ namespace tutti {
 
 communicator adopt(MPI_Comm comm, messages_on messages) {
   auto shared = std::make_shared<detail::rank_state>();
-  shared->set = detail::read_settings();
+  shared->config = detail::read_settings();
   if (!mpi_has_concurrent_callers()) shared->other_jobs.join(*shared);
-  shared->owned = make_mpi_endpoint(comm, shared->set.check, *shared, messages == messages_on::original);
+  shared->owned = make_mpi_endpoint(comm, shared->config.check, *shared, messages == messages_on::original);
   shared->use(*shared->owned);
   shared->by = std::make_shared<const selection>(selection{detail::load_trees("mpi"), detail::read_forced()});
   endpoint& ep = *shared->ep;
   shared->self.rank = ep.rank();
   shared->any_thread = ep.any_thread();
-  if (!shared->any_thread) shared->running_thread = shm::set_current_process();
+  shared->begin(shared->any_thread ? nullptr : shm::adopt_process_rank());
   if (ep.rank() == 0)
     for (const std::string& name : unknown_settings(all_variables()))
       std::fprintf(stderr, "tutti: %s is set, but there is no such variable (tutti info lists them)\n",

@@ -13,19 +13,19 @@
 namespace tutti {
 namespace {
 
-[[noreturn]] void refuse(const std::string& problem, const char* remedy) {
+[[noreturn]] void throw_type_error(const std::string& problem, const char* remedy) {
   throw usage_error("layout_of", -1, "type", problem, remedy);
 }
 
-using mpi::ask;
+using mpi::check_type_query;
 using contents = mpi::type_contents;
 using offset = std::ptrdiff_t;
 
 struct extent_of {
   MPI_Aint lower = 0, extent = 0;
   explicit extent_of(MPI_Datatype type) {
-    ask(MPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");
-    if (extent < 0) refuse("has a negative extent, " + std::to_string(extent), "resize it");
+    check_type_query(MPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");
+    if (extent < 0) throw_type_error("has a negative extent, " + std::to_string(extent), "resize it");
   }
   std::size_t bytes() const { return static_cast<std::size_t>(extent); }
 };
@@ -66,7 +66,7 @@ layout pair_of() {
 layout named(MPI_Datatype type) {
   const extent_of e(type);
   int size = 0;
-  ask(MPI_Type_size(type, &size), "MPI_Type_size");
+  check_type_query(MPI_Type_size(type, &size), "MPI_Type_size");
   if (static_cast<std::size_t>(size) == e.bytes() && e.lower == 0) return layout::contiguous(e.bytes());
   if (type == MPI_DOUBLE_INT) return pair_of<double>();
   if (type == MPI_LONG_INT) return pair_of<long>();
@@ -75,8 +75,8 @@ layout named(MPI_Datatype type) {
   char name[MPI_MAX_OBJECT_NAME] = "";
   int length = 0;
   MPI_Type_get_name(type, name, &length);
-  refuse("is " + std::string(name) + ", whose layout is unknown",
-         "build a datatype of types with a known layout");
+  throw_type_error("is " + std::string(name) + ", whose layout is unknown",
+                   "build a datatype of types with a known layout");
 }
 
 // --- arrays ---
@@ -91,19 +91,19 @@ struct grid {
   }
 };
 
-// Selects every combination of the indices in `wanted`, in the order of memory.
-layout cut_out(const grid& whole, const std::vector<std::vector<int>>& wanted, const layout& item,
-               std::size_t extent) {
+// Selects every combination of the indices in `indices`, in the order of memory.
+layout select_elements(const grid& array, const std::vector<std::vector<int>>& indices, const layout& item,
+                       std::size_t extent) {
   pieces made;
-  std::vector<std::size_t> at(wanted.size(), 0);
-  std::vector<int> index(wanted.size());
-  for (const auto& some : wanted)
-    if (some.empty()) return made.made(extent);
+  std::vector<std::size_t> at(indices.size(), 0);
+  std::vector<int> index(indices.size());
+  for (const auto& dimension : indices)
+    if (dimension.empty()) return made.made(extent);
   for (;;) {
-    for (std::size_t d = 0; d < at.size(); ++d) index[d] = wanted[d][at[d]];
-    made.add(whole.number(index) * static_cast<offset>(item.extent()), 1, item);
+    for (std::size_t d = 0; d < at.size(); ++d) index[d] = indices[d][at[d]];
+    made.add(array.number(index) * static_cast<offset>(item.extent()), 1, item);
     std::size_t d = at.size();
-    while (d > 0 && ++at[d - 1] == wanted[d - 1].size()) at[--d] = 0;
+    while (d > 0 && ++at[d - 1] == indices[d - 1].size()) at[--d] = 0;
     if (d == 0) return made.made(extent);
   }
 }
@@ -117,48 +117,48 @@ void in_order_of_memory(std::vector<T>& dimensions, int order) {
 layout subarray(const contents& c, std::size_t extent) {
   const auto n = static_cast<std::size_t>(c.ints[0]);
   const int *sizes = &c.ints[1], *some = sizes + n, *starts = some + n, order = starts[n];
-  grid whole{{sizes, sizes + n}};
-  std::vector<std::vector<int>> wanted(n);
+  grid array{{sizes, sizes + n}};
+  std::vector<std::vector<int>> indices(n);
   for (std::size_t d = 0; d < n; ++d)
-    for (int i = 0; i < some[d]; ++i) wanted[d].push_back(starts[d] + i);
-  in_order_of_memory(whole.sizes, order);
-  in_order_of_memory(wanted, order);
-  return cut_out(whole, wanted, item_of(c.types[0]), extent);
+    for (int i = 0; i < some[d]; ++i) indices[d].push_back(starts[d] + i);
+  in_order_of_memory(array.sizes, order);
+  in_order_of_memory(indices, order);
+  return select_elements(array, indices, item_of(c.types[0]), extent);
 }
 
 // The indices of one dimension that process `mine` of `processes` owns.
 std::vector<int> distributed(int size, int how, int argument, int processes, int mine) {
-  std::vector<int> own;
+  std::vector<int> owned;
   int block = argument;
   if (how == MPI_DISTRIBUTE_NONE)
     block = size;
   else if (argument == MPI_DISTRIBUTE_DFLT_DARG)
     block = how == MPI_DISTRIBUTE_BLOCK ? (size + processes - 1) / processes : 1;
   for (int begin = mine * block; block > 0 && begin < size; begin += processes * block) {
-    for (int i = begin; i < begin + block && i < size; ++i) own.push_back(i);
+    for (int i = begin; i < begin + block && i < size; ++i) owned.push_back(i);
     if (how != MPI_DISTRIBUTE_CYCLIC) break;
   }
-  return own;
+  return owned;
 }
 
 layout darray(const contents& c, std::size_t extent) {
   const auto n = static_cast<std::size_t>(c.ints[2]);
   const int *sizes = &c.ints[3], *how = sizes + n, *arguments = how + n, *processes = arguments + n;
   const int order = processes[n];
-  grid whole{{sizes, sizes + n}};
-  std::vector<std::vector<int>> wanted(n);
+  grid array{{sizes, sizes + n}};
+  std::vector<std::vector<int>> indices(n);
   // Process ids vary fastest in the last dimension, whatever the order of the array.
   int rest = c.ints[1];
   for (std::size_t d = n; d-- > 0;) {
     const int mine = rest % processes[d];
     rest /= processes[d];
-    wanted[d] = how[d] == MPI_DISTRIBUTE_NONE
-                    ? distributed(sizes[d], how[d], 0, 1, 0)
-                    : distributed(sizes[d], how[d], arguments[d], processes[d], mine);
+    indices[d] = how[d] == MPI_DISTRIBUTE_NONE
+                     ? distributed(sizes[d], how[d], 0, 1, 0)
+                     : distributed(sizes[d], how[d], arguments[d], processes[d], mine);
   }
-  in_order_of_memory(whole.sizes, order);
-  in_order_of_memory(wanted, order);
-  return cut_out(whole, wanted, item_of(c.types[0]), extent);
+  in_order_of_memory(array.sizes, order);
+  in_order_of_memory(indices, order);
+  return select_elements(array, indices, item_of(c.types[0]), extent);
 }
 
 // --- the constructors ---
@@ -175,10 +175,10 @@ layout vectors(const contents& c, std::size_t extent) {
 layout blocks(const contents& c, bool in_bytes, bool equal, std::size_t extent) {
   const layout item = item_of(c.types[0]);
   const auto n = static_cast<std::size_t>(c.ints[0]);
-  const int *lengths = &c.ints[1], *places = equal ? lengths + 1 : lengths + n;
+  const int *lengths = &c.ints[1], *offsets = equal ? lengths + 1 : lengths + n;
   pieces made;
   for (std::size_t i = 0; i < n; ++i)
-    made.add(in_bytes ? static_cast<offset>(c.addresses[i]) : places[i] * static_cast<offset>(item.extent()),
+    made.add(in_bytes ? static_cast<offset>(c.addresses[i]) : offsets[i] * static_cast<offset>(item.extent()),
              equal ? lengths[0] : lengths[i], item);
   return made.made(extent);
 }
@@ -191,7 +191,7 @@ layout structure(const contents& c, std::size_t extent) {
 }
 
 layout item_of(MPI_Datatype type) {
-  if (type == MPI_DATATYPE_NULL) refuse("is MPI_DATATYPE_NULL", "pass a datatype");
+  if (type == MPI_DATATYPE_NULL) throw_type_error("is MPI_DATATYPE_NULL", "pass a datatype");
   const contents c(type);
   if (c.combiner == MPI_COMBINER_NAMED || contents::predefined(c.combiner)) return named(type);
   const std::size_t extent = extent_of(type).bytes();
@@ -217,8 +217,8 @@ layout item_of(MPI_Datatype type) {
     case MPI_COMBINER_DARRAY:
       return darray(c, extent);
     default:
-      refuse("was made by an unknown constructor, combiner " + std::to_string(c.combiner),
-             "build it with the constructors of MPI-3.1");
+      throw_type_error("was made by an unknown constructor, combiner " + std::to_string(c.combiner),
+                       "build it with the constructors of MPI-3.1");
   }
 }
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <new>
 
-#include "engines/node_layout.hpp"
+#include "engines/node_topology.hpp"
 #include "transport/message_endpoint.hpp"
 #include "tutti/error.hpp"
 
@@ -20,7 +20,7 @@ class loopback_endpoint final : public message_endpoint {
   std::string_view engine() const noexcept override { return "loopback"; }
   int rank() const noexcept override { return 0; }
   int size() const noexcept override { return 1; }
-  const hierarchy& layout() const noexcept override { return layout_; }
+  const hierarchy& topology() const noexcept override { return topology_; }
   std::unique_ptr<context> open(const group& members, std::uint64_t id, context* parent) override;
   std::unique_ptr<context> open_locally(const group& members, const group_name&) override {
     return open(members, 0, nullptr);  // with one rank there is nobody to confuse with
@@ -31,7 +31,7 @@ class loopback_endpoint final : public message_endpoint {
   }
 
  private:
-  hierarchy layout_ = layout_of_process(1);
+  hierarchy topology_ = topology_of_process(1);
 };
 
 // Messages match by the call that they belong to, and within a call in their order.

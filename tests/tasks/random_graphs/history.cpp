@@ -8,10 +8,10 @@
 namespace graphs {
 namespace {
 
-std::string of_ranks(const std::vector<char>& who) {
+std::string of_ranks(const std::vector<char>& ranks) {
   std::string text;
-  for (std::size_t r = 0; r < who.size(); ++r)
-    if (who[r]) text += (text.empty() ? "" : ",") + std::to_string(r);
+  for (std::size_t r = 0; r < ranks.size(); ++r)
+    if (ranks[r]) text += (text.empty() ? "" : ",") + std::to_string(r);
   return " {" + text + "}";
 }
 
@@ -35,11 +35,11 @@ std::string line(const graph& g, const step& s, int d) {
                                               : " +";
         text += std::to_string(s.work.data[i]);
       }
-      return text + (s.work.wish == wish_kind::on_after ? " after a tag" : "");
+      return text + (s.work.placement == placement_kind::on_after ? " after a tag" : "");
     }
     case step_kind::fetch:
       return "fetch to" + to;
-    case step_kind::look:
+    case step_kind::acquire:
       return "acquired by" + to;
     case step_kind::change:
       return "changed by its owner";
@@ -72,7 +72,7 @@ std::string line(const graph& g, const step& s, int d) {
 
 }  // namespace
 
-std::string story(const graph& g, int d, std::size_t last) {
+std::string history(const graph& g, int d, std::size_t last) {
   std::string text = "\n  datum " + std::to_string(d) + (g.how.cache ? ", cache of " : ", no cache, but ") +
                      std::to_string(g.how.cache_bytes) + " bytes, " + std::to_string(g.how.workers) +
                      " workers";

@@ -16,7 +16,7 @@ namespace tutti::tool {
 using proof::traced_place;
 using proof::traced_step;
 
-void collect_messages(picture& p) {
+void collect_messages(call_trace& p) {
   std::map<std::pair<int, int>, std::deque<std::size_t>> open;
   const auto each_step = [&](auto&& body) {
     for (int r = 0; r < p.call.ranks; ++r)
@@ -44,7 +44,7 @@ void collect_messages(picture& p) {
   });
 }
 
-std::vector<claim> claims_of(const picture& p) {
+std::vector<claim> claims_of(const call_trace& p) {
   const proof::variables given = proof::variables_of(p.call);
   const proof::costs& c = p.result.measured;
   const pure_algorithm& a = *p.algorithm;

@@ -14,7 +14,7 @@ std::string program_file(const std::string& word);
 
 /// Whether the file, or a target of its links, has the name of an MPI launcher. Other programs are
 /// never queried, because that would start them.
-bool called_as_launcher(const std::string& file);
+bool has_launcher_name(const std::string& file);
 
 /// "openmpi", "mpich", or empty if unknown.
 std::string mpi_of_launcher(const std::string& file);

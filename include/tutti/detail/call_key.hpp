@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A compact key of a call, computed before the full `call` is built. The key fits in a few
-// registers and shows whether the call repeats the last one of its collective. Most calls do, and
-// then the full `call` is never built.
+// A compact key of a call, computed before the full `call` is built. The key fits in a register and
+// shows whether the call equals the cached call of its collective. Most calls do, and then the full
+// `call` is never built.
 //
-// For front ends, beside abi.hpp. A front end repeats a call like this:
+// For front ends, in addition to abi.hpp. A front end uses the cache like this:
 //
 // ```cpp
 // int mine = 1, sum = 0;
@@ -36,19 +36,19 @@ TUTTI_API_BEGIN
 namespace tutti::detail {
 
 /// The largest element size in bytes that a key can hold.
-inline constexpr std::size_t max_keyed_element_bytes = 0x7ff;
+inline constexpr std::size_t max_cached_element_bytes = 0x7ff;
 /// The key of a call that never matches.
 inline constexpr std::uint64_t no_call_key = ~std::uint64_t{0};
 
-/// Further contents of a key: which displacements are given, and whether numbers are std::size_t.
-enum class given_arrays : std::uint8_t { none = 0, in_displs = 1, out_displs = 2, wide = 4 };
+/// Further contents of a key: which displacements are given, and whether counts are std::size_t.
+enum class given_arrays : std::uint8_t { none = 0, in_displs = 1, out_displs = 2, size_t_counts = 4 };
 constexpr given_arrays operator|(given_arrays a, given_arrays b) {
   return static_cast<given_arrays>(static_cast<int>(a) | static_cast<int>(b));
 }
 
-/// The key: everything that repeated calls must have in common, except lengths, counts, buffers and
-/// the operator's function. The lowest byte is the collective. Elements have at most max_keyed_element_bytes
-/// bytes.
+/// The key: everything that a call must have in common with the cached call, except lengths,
+/// counts, buffers and the operator's function. The lowest byte is the collective. Elements have at
+/// most max_cached_element_bytes bytes.
 constexpr std::uint64_t call_key(collective what, element type, builtin_op which = builtin_op::user,
                                  bool commutative = false, bool in_place = false,
                                  given_arrays given = given_arrays::none) {
@@ -68,11 +68,11 @@ constexpr bool has(std::uint64_t key, given_arrays which) {
   return (key >> 18 & static_cast<std::uint64_t>(which)) != 0;
 }
 
-/// Executes a call without counts if it repeats the last one of its collective except for buffers
-/// and count. Such a call is as valid as that one. Returns true if it was executed. Returns false
-/// if nothing was done; the caller then uses run_call(). The caller has checked that its buffers
-/// hold the count, and that the operator's function object is empty. `combine` is null for calls
-/// that combine nothing.
+/// Executes a call without counts if it equals the cached call of its collective, except for
+/// buffers and count. Such a call is as valid as the cached one. Returns true if it was executed.
+/// Returns false if nothing was done; the caller then uses run_call(). The caller has checked that its
+/// buffers hold the count, and that the operator's function object is empty. `combine` is null for calls that
+/// combine nothing.
 bool run_cached(communicator_impl&, std::uint64_t key, const void* input, void* output, std::size_t count,
                 combine_function combine);
 
@@ -93,7 +93,7 @@ struct counted_call {
   const void* out_displs;
 };
 
-/// The same for a call with counts: it must have the same numbers and lengths as the last one. If
+/// The same for a call with counts: it must have the same counts and lengths as the cached call. If
 /// it returns false, the caller checks the call, runs run_call(), and then cache_call(). It may
 /// write absent displacements into `c`.
 template <array_sides Sides>

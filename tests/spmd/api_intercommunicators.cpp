@@ -29,22 +29,22 @@ void all_collectives(communicator& world, int first, std::size_t n) {
     for (int r = from + 1; r < to; ++r) all = compose(all, of(r, i));
     return all;
   };
-  std::vector<affine> mine(n), others(n);
-  for (std::size_t i = 0; i < n; ++i) mine[i] = of(me, i), others[i] = combined(i);
+  std::vector<affine> mine(n), expected(n);
+  for (std::size_t i = 0; i < n; ++i) mine[i] = of(me, i), expected[i] = combined(i);
 
   c.barrier();
   c.ibarrier().wait();
 
-  check.equal(c.allreduce(send_buf(mine), op(compose)), others);
-  check.equal(c.iallreduce(send_buf(mine), op(compose)).wait(), others);
+  check.equal(c.allreduce(send_buf(mine), op(compose)), expected);
+  check.equal(c.iallreduce(send_buf(mine), op(compose)).wait(), expected);
   auto plan = c.allreduce_init(send_buf(mine), op(compose));
-  for (int i = 0; i < 2; ++i) plan.start(), check.equal(plan.wait(), others);
+  for (int i = 0; i < 2; ++i) plan.start(), check.equal(plan.wait(), expected);
 
   // One vector for the local group, of the same length in both groups.
-  const std::size_t whole = static_cast<std::size_t>(c.local_size() * remote) * n;
-  const std::size_t block = whole / static_cast<std::size_t>(c.local_size());
-  std::vector<affine> operand(whole), part(block);
-  for (std::size_t i = 0; i < whole; ++i) operand[i] = of(me, i);
+  const std::size_t total = static_cast<std::size_t>(c.local_size() * remote) * n;
+  const std::size_t block = total / static_cast<std::size_t>(c.local_size());
+  std::vector<affine> operand(total), part(block);
+  for (std::size_t i = 0; i < total; ++i) operand[i] = of(me, i);
   for (std::size_t i = 0; i < block; ++i)
     part[i] = combined(static_cast<std::size_t>(c.local_rank()) * block + i);
   check.equal(c.reduce_scatter_block(send_buf(operand), op(compose)), part);
@@ -63,19 +63,19 @@ void all_collectives(communicator& world, int first, std::size_t n) {
   check.equal(c.iallgather(send_buf(same)).wait(), blocks);
   check.equal(c.allgatherv(send_buf(some)), uneven);
 
-  std::vector<int> give, take, sends;
+  std::vector<int> sent, received, sends;
   for (int r = from; r < to; ++r) {
-    give.insert(give.end(), n, me * 100 + r);
-    take.insert(take.end(), n, r * 100 + me);
+    sent.insert(sent.end(), n, me * 100 + r);
+    received.insert(received.end(), n, r * 100 + me);
   }
-  check.equal(c.alltoall(send_buf(give)), take);
-  give.clear(), take.clear();
+  check.equal(c.alltoall(send_buf(sent)), received);
+  sent.clear(), received.clear();
   for (int r = from; r < to; ++r) {
     sends.push_back((me + 2 * r) % 3);
-    give.insert(give.end(), static_cast<std::size_t>(sends.back()), me * 100 + r);
-    take.insert(take.end(), static_cast<std::size_t>((r + 2 * me) % 3), r * 100 + me);
+    sent.insert(sent.end(), static_cast<std::size_t>(sends.back()), me * 100 + r);
+    received.insert(received.end(), static_cast<std::size_t>((r + 2 * me) % 3), r * 100 + me);
   }
-  check.equal(c.alltoallv(send_buf(give), send_counts(sends)), take);
+  check.equal(c.alltoallv(send_buf(sent), send_counts(sends)), received);
 
   for (int q = 0; q < p; ++q) {
     const bool beside = (q < first) == (me < first), at_root = me == q;
@@ -83,7 +83,7 @@ void all_collectives(communicator& world, int first, std::size_t n) {
     if (at_root) v = same;
     c.bcast(send_recv_buf<resize_to_fit>(v), root(q));
     check.equal(v, beside && !at_root ? std::vector<int>() : std::vector<int>(n, q));
-    check.equal(c.reduce(send_buf(mine), op(compose), root(q)), at_root ? others : std::vector<affine>());
+    check.equal(c.reduce(send_buf(mine), op(compose), root(q)), at_root ? expected : std::vector<affine>());
     check.equal(c.gather(send_buf(same), root(q)), at_root ? blocks : std::vector<int>());
     check.equal(c.gatherv(send_buf(some), root(q)), at_root ? uneven : std::vector<int>());
     std::vector<int> pieces, counts;
@@ -103,7 +103,7 @@ void all_collectives(communicator& world, int first, std::size_t n) {
   check.equal(c.duplicate().allgather(send_buf(same)), blocks);
 }
 
-void refusals(communicator& world) {
+void usage_errors(communicator& world) {
   check.throws<usage_error>([&] { (void)world.between(0); }, {"between", "first", "0"});
   check.throws<usage_error>([&] { (void)world.between(world.size()); }, {"between", "first"});
   if (world.size() == 1) return;
@@ -120,7 +120,7 @@ void refusals(communicator& world) {
 
 int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
-    cases("refusals", [&] { refusals(world); });
+    cases("usage_errors", [&] { usage_errors(world); });
     const int step = world.size() > 9 ? world.size() / 3 : 1;
     for (int first = 1; first < world.size(); first += step)
       for (const std::size_t n : {0u, 1u, 5u})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/repeated_calls.hpp"
+#include "support/failure_report.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -29,7 +29,7 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-bool matters(const std::string& name) {
+bool affects_run(const std::string& name) {
   return name.starts_with("TUTTI_") || name == "GROUP_OF_TESTS" || name.ends_with("SAN_OPTIONS");
 }
 
@@ -50,7 +50,7 @@ std::optional<std::uint64_t> wanted_seed() {
   return text ? std::optional<std::uint64_t>(std::stoull(*text)) : std::nullopt;
 }
 
-beginning::beginning(int& argc, char** argv) {
+program_start::program_start(int& argc, char** argv) {
   program_ = std::filesystem::read_symlink("/proc/self/exe").string();
   if (const auto seed = variable("TUTTI_TEST_SEED")) {
     setenv(seed_variable, seed->c_str(), 1);
@@ -67,14 +67,14 @@ beginning::beginning(int& argc, char** argv) {
   for (char** one = environ; *one != nullptr; ++one) {
     const std::string text = *one;
     const std::size_t equals = text.find('=');
-    if (equals != text.npos && matters(text.substr(0, equals)))
+    if (equals != text.npos && affects_run(text.substr(0, equals)))
       variables_.emplace_back(text.substr(0, equals), text.substr(equals + 1));
   }
   std::sort(variables_.begin(), variables_.end());
 }
 
-std::string beginning::again(const place& at, const std::vector<std::string>& arguments,
-                             const std::string& seed) const {
+std::string program_start::repeat_command(const place& at, const std::vector<std::string>& arguments,
+                                          const std::string& seed) const {
   std::string launch;
   for (const mpi_launcher& one : mpi_launchers())
     if (one.mpi == at.engine) launch = one.command + " -n " + std::to_string(at.ranks) + " ";

@@ -9,12 +9,12 @@
 
 namespace tutti {
 
-inline constexpr std::string_view layout_variable = "TUTTI_NODES";
+inline constexpr std::string_view topology_variable = "TUTTI_NODES";
 
 /// Calls read_nodes(). Reports its error as a usage_error of "run" that names TUTTI_NODES.
-hierarchy pretended_layout(std::string_view text, int ranks);
+hierarchy topology_from_text(std::string_view text, int ranks);
 
 /// The topology of the ranks of this process: that of TUTTI_NODES, or else one node.
-hierarchy layout_of_process(int ranks);
+hierarchy topology_of_process(int ranks);
 
 }  // namespace tutti

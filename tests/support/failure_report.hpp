@@ -32,16 +32,16 @@ std::optional<std::uint64_t> wanted_seed();
 
 /// Records how this program was started. Construct it at the beginning of main(), before anything
 /// changes the environment.
-class beginning {
+class program_start {
  public:
   /// Removes "--only CASE" from the arguments. Removes TUTTI_TEST_SEED from the environment,
   /// because the library warns about unknown variables.
-  beginning(int& argc, char** argv);
+  program_start(int& argc, char** argv);
 
   /// Returns the line that begins with "again: ". Engine, number of ranks and interleaving come
   /// from `at` if they are set there.
-  std::string again(const place& at, const std::vector<std::string>& arguments,
-                    const std::string& seed = "") const;
+  std::string repeat_command(const place& at, const std::vector<std::string>& arguments,
+                             const std::string& seed = "") const;
   /// The program's arguments except --only.
   const std::vector<std::string>& arguments() const noexcept { return arguments_; }
 

@@ -22,12 +22,12 @@ using one_call = std::function<void(communicator&)>;
 
 // Returns the collectives that a call runs, without the call itself. Only a bcast that uses a bcast
 // to exchange the count counts twice.
-names run_by(const communicator& world, collective own, const one_call& call) {
+names run_by(const communicator& world, collective except, const one_call& call) {
   communicator fresh = world.duplicate();
   call(fresh);
   names ran;
   for (std::size_t i = 0; i < collective_names.size(); ++i)
-    if (const auto what = static_cast<collective>(i); what != own && *fresh.last_algorithm(what) != '\0')
+    if (const auto what = static_cast<collective>(i); what != except && *fresh.last_algorithm(what) != '\0')
       ran.push_back(what);
   return ran;
 }
@@ -66,7 +66,7 @@ void scatter_from_one(communicator& world) {
 }
 
 // All other collectives with blocks or vectors exchange nothing.
-void nothing_else(communicator& world) {
+void no_other_exchanges(communicator& world) {
   const std::vector<int> v(world.size(), 1), ones(world.size(), 1);
   const auto silent = [&](collective what, const one_call& call) {
     check.equal(run_by(world, what, call), names{});
@@ -90,6 +90,6 @@ int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
     cases("vector_forms", [&] { vector_forms(world); });
     cases("scatter", [&] { scatter_from_one(world); });
-    cases("nothing_else", [&] { nothing_else(world); });
+    cases("no_other_exchanges", [&] { no_other_exchanges(world); });
   });
 }

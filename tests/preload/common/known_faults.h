@@ -8,7 +8,7 @@
 #include "moves.h"
 #include "reductions.h"
 
-int move_known_wrong(enum collective which, const struct move* move, int nonblocking);
-int reduction_known_wrong(enum collective which, const struct reduction* reduction, int nonblocking);
+int move_has_known_fault(enum collective which, const struct move* move, int nonblocking);
+int reduction_has_known_fault(enum collective which, const struct reduction* reduction, int nonblocking);
 
 #endif

@@ -16,26 +16,28 @@
 namespace tutti::tool {
 namespace {
 
-constexpr std::size_t max_asked = 64;  // ranks of a node whose composite plans are read
+constexpr std::size_t max_planned_ranks = 64;  // ranks of a node whose composite plans are read
 
-const leaf& leaf_of(const answer& a, tree_half half) { return decide(a.trees(), a.requested.seen, half); }
+const leaf& leaf_of(const explain_result& a, tree_half half) {
+  return decide(a.trees(), a.requested.context, half);
+}
 
 // The setting that names the algorithm: "TUTTI_ALLREDUCE_ALGORITHM=ring", "--algorithm ring".
-std::string spelled(const answer& a, chosen_by by, override_kind kind) {
-  const collective what = a.requested.meant.what;
+std::string override_text(const explain_result& a, chosen_by by, override_kind kind) {
+  const collective what = a.requested.arguments.what;
   const bool composition = kind == override_kind::composition;
   if (by == chosen_by::call)
-    return composition ? "composition(\"" + a.typed.composition + "\")"
-                       : "algorithm(\"" + a.typed.algorithm + "\")";
-  const forced_choice& forced = a.under->by().of(what);
+    return composition ? "composition(\"" + a.query.composition + "\")"
+                       : "algorithm(\"" + a.query.algorithm + "\")";
+  const forced_choice& forced = a.settings->by().of(what);
   return detail::override_variable(what, kind) + "=" +
          (composition                              ? forced.composition
           : kind == override_kind::inter_algorithm ? forced.inter_algorithm
                                                    : forced.algorithm);
 }
 
-override_kind algorithm_kind(const answer& a) {
-  return a.requested.seen.call.inter ? override_kind::inter_algorithm : override_kind::algorithm;
+override_kind algorithm_kind(const explain_result& a) {
+  return a.requested.context.call.inter ? override_kind::inter_algorithm : override_kind::algorithm;
 }
 
 // Counts and displacements of a vector form with blocks of equal length.
@@ -51,75 +53,75 @@ struct equal_blocks {
   }
 };
 
-bool alike(const inner_answer& a, const inner_answer& b) {
+bool same_call(const inner_result& a, const inner_result& b) {
   return a.by == b.by && a.what == b.what && a.ranks == b.ranks && a.count == b.count && a.root == b.root &&
-         a.in_place == b.in_place && a.seen.native == b.seen.native;
+         a.in_place == b.in_place && a.context.native == b.context.native;
 }
 
 // The composite plans of rank 0 and of the other ranks on its node. Calls that several of them make
 // are listed once.
-std::vector<inner_answer> calls_inside(const answer& a) {
-  std::vector<inner_answer> all;
-  call c = a.requested.meant;
-  const hierarchy& layout = a.requested.layout;
-  const equal_blocks blocks(c, layout.ranks());
-  const selection& by = a.under->by();
-  std::vector<std::pair<std::uint32_t, std::vector<int>>> told;
-  const auto node = layout.members(layout.node_of(0));
-  for (const int r : node.first(std::min(node.size(), max_asked))) {
+std::vector<inner_result> inner_calls_of(const explain_result& a) {
+  std::vector<inner_result> all;
+  call c = a.requested.arguments;
+  const hierarchy& topology = a.requested.topology;
+  const equal_blocks blocks(c, topology.ranks());
+  const selection& by = a.settings->by();
+  std::vector<std::pair<std::uint32_t, std::vector<int>>> listed;
+  const auto node = topology.members(topology.node_of(0));
+  for (const int r : node.first(std::min(node.size(), max_planned_ranks))) {
     // In a rooted collective only the root is in place.
-    if (is_rooted(c.what)) c.in_place = a.requested.meant.in_place && r == c.root;
-    planner asks(c, r, layout, a.found.composed.parameter_values);
-    a.found.composed.which->plan(asks);
-    const composite_plan made = asks.finish();
-    const std::size_t own = all.size();
+    if (is_rooted(c.what)) c.in_place = a.requested.arguments.in_place && r == c.root;
+    planner writer(c, r, topology, a.found.composed.parameter_values);
+    a.found.composed.which->plan(writer);
+    const composite_plan made = writer.finish();
+    const std::size_t first_of_rank = all.size();
     for (const subcall& sub : made.calls) {
       const std::vector<int>& ranks = made.groups[static_cast<std::size_t>(sub.group)];
-      const auto key = std::pair(sub.number, ranks);
+      const auto key = std::pair(sub.sequence_number, ranks);
       if (r != node.front()) {
-        if (std::find(told.begin(), told.end(), key) != told.end()) continue;
+        if (std::find(listed.begin(), listed.end(), key) != listed.end()) continue;
       }
-      told.push_back(key);
-      inner_answer one;
+      listed.push_back(key);
+      inner_result one;
       one.by = r;
       one.what = sub.what;
       one.ranks = ranks;
       if (ranks.empty()) {
-        one.ranks.resize(static_cast<std::size_t>(layout.ranks()));
+        one.ranks.resize(static_cast<std::size_t>(topology.ranks()));
         std::iota(one.ranks.begin(), one.ranks.end(), 0);
       }
       one.count = sub.count;
       one.root = sub.root;
       one.in_place = sub.in_place;
-      one.seen = inner_selection_context(
-          a.requested.seen, c, sub, ranks, layout, a.requested.blocking, [&](const agreed_signature& s) {
-            return find_engine(a.requested.engine)->native(s, a.requested.holds);
+      one.context = inner_selection_context(
+          a.requested.context, c, sub, ranks, topology, a.requested.blocking, [&](const agreed_signature& s) {
+            return find_engine(a.requested.engine)->native(s, a.requested.engine_conditions);
           });
-      const auto same = std::find_if(all.begin() + static_cast<std::ptrdiff_t>(own), all.end(),
-                                     [&](const inner_answer& known) { return alike(known, one); });
+      const auto same = std::find_if(all.begin() + static_cast<std::ptrdiff_t>(first_of_rank), all.end(),
+                                     [&](const inner_result& known) { return same_call(known, one); });
       if (same != all.end()) {
         ++same->times;
         continue;
       }
-      const bool named = sub.what == c.what && !a.typed.algorithm.empty();
+      const bool named = sub.what == c.what && !a.query.algorithm.empty();
       one.found =
-          resolve_inside(by, one.seen, {named ? a.typed.algorithm.c_str() : nullptr, nullptr}, true, r);
+          resolve_inside(by, one.context, {named ? a.query.algorithm.c_str() : nullptr, nullptr}, true, r);
       all.push_back(std::move(one));
     }
   }
   return all;
 }
 
-std::string refusal_of(const answer& a) {
+std::string rejection_of(const explain_result& a) {
   const auto unfit = [&](const resolution& r, collective what) -> std::string {
-    if (a.under->when_unfit() != detail::fallback::error || r.unfits.empty()) return "";
-    const resolution::unfit& u = r.unfits.front();
+    if (a.settings->when_unfit() != detail::fallback::error || r.rejected_names.empty()) return "";
+    const resolution::rejected_name& u = r.rejected_names.front();
     return fmt::format("{}: \"{}\" does not serve this call: {} (TUTTI_COLL_FALLBACK=error)", name_of(what),
                        u.name, u.reason);
   };
-  if (std::string text = unfit(a.found, a.requested.meant.what); !text.empty()) return text;
+  if (std::string text = unfit(a.found, a.requested.arguments.what); !text.empty()) return text;
   if (!a.found.served) return "no algorithm serves this call on this engine";
-  for (const inner_answer& one : a.inside) {
+  for (const inner_result& one : a.inner_calls) {
     if (std::string text = unfit(one.found, one.what); !text.empty()) return text;
     if (!one.found.served)
       return fmt::format("no algorithm serves the inner {} on this engine", name_of(one.what));
@@ -135,7 +137,7 @@ std::string text_of_leaf(const leaf& l) {
 
 environment::environment(const std::string& engine) : set_(detail::read_settings()) {
   by_.forced = detail::read_forced();
-  // A batch uses the same trees for many questions.
+  // A batch uses the same trees for many queries.
   static std::map<std::string, std::shared_ptr<const document>> known;
   std::string key = engine;
   for (const char* name : {"TUTTI_TREES", "XDG_CONFIG_HOME", "HOME", "TUTTI_COLL_COMPOSITION_JSON_FILE",
@@ -146,17 +148,17 @@ environment::environment(const std::string& engine) : set_(detail::read_settings
   by_.trees = trees;
 }
 
-answer find_answer(const question& q) {
-  answer a;
-  a.typed = q;
-  a.requested = read_question(q);
-  a.under = std::make_shared<const environment>(a.requested.engine);
-  state_conditions(a.requested, a.trees());
+explain_result resolve_query(const explain_query& q) {
+  explain_result a;
+  a.query = q;
+  a.requested = read_query(q);
+  a.settings = std::make_shared<const environment>(a.requested.engine);
+  set_engine_conditions(a.requested, a.trees());
   const named_choice named{q.algorithm.empty() ? nullptr : q.algorithm.c_str(),
                            q.composition.empty() ? nullptr : q.composition.c_str()};
-  a.found = resolve(a.under->by(), a.requested.seen, named);
-  if (a.found.composed.which != nullptr) a.inside = calls_inside(a);
-  a.refused = refusal_of(a);
+  a.found = resolve(a.settings->by(), a.requested.context, named);
+  if (a.found.composed.which != nullptr) a.inner_calls = inner_calls_of(a);
+  a.rejection = rejection_of(a);
   return a;
 }
 
@@ -174,13 +176,13 @@ std::string source_of(chosen_by by, const leaf& from) {
   return from.from.file == nullptr || from.from.file->builtin ? "default" : "file";
 }
 
-std::string source_of(const answer& a) {
+std::string source_of(const explain_result& a) {
   return a.found.composed.which != nullptr
              ? source_of(a.found.composition_by, leaf_of(a, tree_half::composition))
              : source_of(a.found.algorithm_by, leaf_of(a, tree_half::pure));
 }
 
-std::string place_of(const answer& a) {
+std::string place_of(const explain_result& a) {
   const bool composed = a.found.composed.which != nullptr;
   const chosen_by by = composed ? a.found.composition_by : a.found.algorithm_by;
   switch (by) {
@@ -188,7 +190,7 @@ std::string place_of(const answer& a) {
       return "the built-in fallback";
     case chosen_by::environment:
     case chosen_by::call:
-      return spelled(a, by, composed ? override_kind::composition : algorithm_kind(a));
+      return override_text(a, by, composed ? override_kind::composition : algorithm_kind(a));
     case chosen_by::tree:
       break;
   }
@@ -196,34 +198,33 @@ std::string place_of(const answer& a) {
   return from.file == nullptr ? "no region" : fmt::format("{}:{}", from.file->name, from.line);
 }
 
-std::vector<way_step> way_of(const answer& a) {
-  std::vector<way_step> way;
+std::vector<path_step> path_of(const explain_result& a) {
+  std::vector<path_step> path;
   const auto add_tree = [&](tree_half half, std::string_view name, bool requested) {
-    const explanation e = explain(a.trees(), a.requested.seen, half);
+    const explanation e = explain(a.trees(), a.requested.context, half);
     const auto add = [&](const std::string& text, const origin& from) {
       const bool is_default = from.file == nullptr || from.file->builtin;
-      way.push_back({name, text, from.file == nullptr ? "" : from.file->name, from.line,
-                     is_default ? "default" : "file", requested});
+      path.push_back({name, text, from.file == nullptr ? "" : from.file->name, from.line,
+                      is_default ? "default" : "file", requested});
     };
     for (const explanation::line& l : e.path) add(l.text, l.from);
     add("=> " + text_of_leaf(e.chosen), e.chosen.from);
   };
   const auto add_override = [&](std::string_view half, chosen_by by, override_kind kind,
                                 const std::string& what) {
-    way.push_back({half, spelled(a, by, kind) + what, "", 0, source_of(by, {}), true});
+    path.push_back({half, override_text(a, by, kind) + what, "", 0, source_of(by, {}), true});
   };
   const resolution& r = a.found;
-  for (const resolution::unfit& u : r.unfits)
+  for (const resolution::rejected_name& u : r.rejected_names)
     add_override(u.what == override_kind::composition ? "composition" : "pure", u.given_by, u.what,
                  " does not serve this call: " + u.reason);
   const bool named = r.composition_by != chosen_by::tree;
   const bool null_by_algorithm =
-      named && r.composed.which == nullptr && !r.obeyed_composition && a.typed.composition.empty();
+      named && r.composed.which == nullptr && !r.used_forced_composition && a.query.composition.empty();
   if (null_by_algorithm)
     add_override("composition", r.composition_by, algorithm_kind(a), ": no composition");
-  else if (named && std::none_of(r.unfits.begin(), r.unfits.end(), [](const resolution::unfit& u) {
-             return u.what == override_kind::composition;
-           }))
+  else if (named && std::none_of(r.rejected_names.begin(), r.rejected_names.end(),
+                                 [](const auto& u) { return u.what == override_kind::composition; }))
     add_override("composition", r.composition_by, override_kind::composition, "");
   add_tree(tree_half::composition, "composition", !named);
   const bool algorithm_named = r.composed.which == nullptr && (r.algorithm_by == chosen_by::environment ||
@@ -231,14 +232,14 @@ std::vector<way_step> way_of(const answer& a) {
   if (algorithm_named) add_override("pure", r.algorithm_by, algorithm_kind(a), "");
   add_tree(tree_half::pure, "pure", r.composed.which == nullptr && !algorithm_named);
   if (r.composed.which == nullptr && r.algorithm_by == chosen_by::code)
-    way.push_back(
+    path.push_back(
         {"pure", "the tree's choice does not serve the call: the built-in fallback", "", 0, "code", true});
-  return way;
+  return path;
 }
 
-std::vector<rejected_entry> rejected_by(const answer& a) {
+std::vector<rejected_entry> rejected_by(const explain_result& a) {
   std::vector<rejected_entry> all;
-  const selection_context& s = a.requested.seen;
+  const selection_context& s = a.requested.context;
   const collective what = s.call.what;
   const catalogue_entry* const chosen = a.chosen();
   const bool composed = a.found.composed.which != nullptr;
@@ -250,7 +251,7 @@ std::vector<rejected_entry> rejected_by(const answer& a) {
   const auto add = [&](std::string name, const std::string& reason) {
     all.push_back({std::move(name), reason.empty() ? decided : reason, reason.empty()});
   };
-  for (const resolution::unfit& u : a.found.unfits)
+  for (const resolution::rejected_name& u : a.found.rejected_names)
     if (u.what == override_kind::composition || is_native(u.name))
       all.push_back(
           {fmt::format("{}/{}", name_of(what), u.name.substr(u.name.find('/') + 1)), u.reason, false});

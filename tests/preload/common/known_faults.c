@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "known.h"
+#include "known_faults.h"
 
 #include "check.h"
 
 #ifdef OPEN_MPI
 
-int move_known_wrong(enum collective which, const struct move* move, int nonblocking) {
+int move_has_known_fault(enum collective which, const struct move* move, int nonblocking) {
   const int ranks = size_of(move->comm);
   // On one rank, alltoallw takes its displacements as counts of elements.
   if (ranks == 1 && which == ALLTOALLW) return 1;
@@ -17,7 +17,7 @@ int move_known_wrong(enum collective which, const struct move* move, int nonbloc
   return ranks > 2 && nonblocking && move->in_place && (which == ALLTOALLV || which == ALLTOALLW);
 }
 
-int reduction_known_wrong(enum collective which, const struct reduction* reduction, int nonblocking) {
+int reduction_has_known_fault(enum collective which, const struct reduction* reduction, int nonblocking) {
   // If elements reach below their address, it writes before its scratch memory.
   if (!nonblocking || size_of(reduction->comm) < 3) return 0;
   for (int i = 0; i < reduction->algebra->layout->items; ++i) {
@@ -29,13 +29,13 @@ int reduction_known_wrong(enum collective which, const struct reduction* reducti
 
 #else
 
-int move_known_wrong(enum collective which, const struct move* move, int nonblocking) {
+int move_has_known_fault(enum collective which, const struct move* move, int nonblocking) {
   (void)nonblocking;
   // On one rank, allgatherv ignores its displacement.
   return size_of(move->comm) == 1 && which == ALLGATHERV && move->gaps;
 }
 
-int reduction_known_wrong(enum collective which, const struct reduction* reduction, int nonblocking) {
+int reduction_has_known_fault(enum collective which, const struct reduction* reduction, int nonblocking) {
   // A lower bound other than 0 gives wrong results if the number of ranks is a power of two and the
   // operator is not commutative.
   int commutes = 0;

@@ -31,29 +31,29 @@ class area {
 };
 
 struct datum {
-  area right;  // contents in a serial run
-  area mine;  // this rank's memory, if the program provides it
+  area expected;  // contents in a serial run
+  area mine;      // this rank's memory, if the program provides it
   any_handle handle;
   int owner = 0;
   bool alive = false;
 };
 
-struct told {
-  std::uint64_t got = 0, right = 0;
+struct task_result {
+  std::uint64_t actual = 0, expected = 0;
   std::size_t step = 0;
 };
 
-class player {
+class program_run {
  public:
-  player(const graph& g, const tutti::communicator& world, std::uint64_t seed)
+  program_run(const graph& g, const tutti::communicator& world, std::uint64_t seed)
       : g_(g), me_(world.rank()), seed_(seed), all_(g.data.size()), rt_(world, g.how) {}
 
-  void play() {
+  void run_all() {
     for (now_ = 0; now_ < g_.steps.size(); ++now_) {
       const step& s = g_.steps[now_];
       run(s, s.concerned[at(me_)] != 0);
     }
-    compare_told();
+    compare_results();
     check.equal(rt_.statistics().tasks_run, ran_);
   }
 
@@ -70,7 +70,7 @@ class player {
       case step_kind::fetch:
         if (here) each(s.datum, [&](auto& h) { rt_.fetch(h, s.rank); });
         return;
-      case step_kind::look:
+      case step_kind::acquire:
         if (here) compare_copy(s.datum);
         return;
       case step_kind::change:
@@ -99,7 +99,7 @@ class player {
       case step_kind::wait_all:
         if (!here) return;
         rt_.wait_all();
-        compare_told();
+        compare_results();
         if (now_ + 1 == g_.steps.size()) compare_owned();
         return;
       case step_kind::barrier:
@@ -123,16 +123,16 @@ class player {
   void create(int which, bool here) {
     const datum_shape& shape = g_.data[at(which)];
     datum& d = all_[at(which)];
-    d.right = area(shape.bytes());
+    d.expected = area(shape.bytes());
     d.owner = shape.owner;
     d.alive = true;
     const int from = shape.contents_at >= 0 ? shape.contents_at : shape.owner;
-    if (shape.own_memory[at(from)]) fill(shape.of, shape.count, d.right.data(), shape.salt);
+    if (shape.own_memory[at(from)]) fill(shape.of, shape.count, d.expected.data(), shape.salt);
     if (!here) return;
     if (shape.own_memory[at(me_)]) {
       d.mine = area(shape.bytes());
       if (me_ == from)
-        std::memcpy(d.mine.data(), d.right.data(), shape.bytes());
+        std::memcpy(d.mine.data(), d.expected.data(), shape.bytes());
       else
         std::memset(d.mine.data(), 0x5a, shape.bytes());  // no task may see these bytes
     }
@@ -174,21 +174,21 @@ class player {
     std::vector<tasks::place> places;
     std::vector<any_handle*> data;
     for (const int d : w.data) {
-      places.push_back({all_[at(d)].right.data(), g_.data[at(d)].count});
+      places.push_back({all_[at(d)].expected.data(), g_.data[at(d)].count});
       data.push_back(&all_[at(d)].handle);
     }
-    told& t = told_.emplace_back();
+    task_result& t = results_.emplace_back();
     t.step = now_;
-    s.run(places.data(), w.salt, &t.right);
-    if (w.runs >= 0 ? w.runs != me_ : !here) t.got = t.right;  // another rank runs the task
+    s.run(places.data(), w.salt, &t.expected);
+    if (w.runs >= 0 ? w.runs != me_ : !here) t.actual = t.expected;  // another rank runs the task
     if (!here) return;
     if (w.runs < 0 || w.runs == me_) ++ran_;
-    spoken how;
-    if (w.wish == wish_kind::on || w.wish == wish_kind::on_after) how.on = w.runs;
-    if (w.wish == wish_kind::on_after) how.waits = true, how.after = w.waits_for;
-    if (w.wish == wish_kind::on_owner)
+    insert_options how;
+    if (w.placement == placement_kind::on || w.placement == placement_kind::on_after) how.on = w.runs;
+    if (w.placement == placement_kind::on_after) how.waits = true, how.after = w.waits_for;
+    if (w.placement == placement_kind::on_owner)
       how.owner_of = &all_[at(w.owner_of)].handle, how.owner_type = g_.data[at(w.owner_of)].of;
-    s.insert(rt_, data.data(), how, w.salt, &t.got);
+    s.insert(rt_, data.data(), how, w.salt, &t.actual);
   }
   void change(const step& s) {
     const datum_shape& shape = g_.data[at(s.datum)];
@@ -199,7 +199,7 @@ class player {
         compare(as_span(*view), s.datum);
         graphs::change(shape.of, shape.count, as_span(*view).data(), s.salt);
       });
-    graphs::change(shape.of, shape.count, d.right.data(), s.salt);
+    graphs::change(shape.of, shape.count, d.expected.data(), s.salt);
   }
   void transfer(const step& s) {
     datum &from = all_[at(s.datum)], &to = all_[at(s.other)];
@@ -213,7 +213,7 @@ class player {
           rt_.irecv_detached(h, from.owner, s.tag, [this] { ++called_; });
       });
     expected_ += (from.owner == me_) + (to.owner == me_ && s.unlocks == 0);
-    std::memcpy(to.right.data(), from.right.data(), from.right.size());
+    std::memcpy(to.expected.data(), from.expected.data(), from.expected.size());
   }
   // The calls take handles of one type, so there is one call for each type.
   template <class Call>
@@ -231,12 +231,12 @@ class player {
 
   // --- comparisons
   // The first task here that read wrong contents explains more than its result.
-  [[noreturn]] void differs(const std::string& what, int d) const {
-    std::string more = story(g_, d, now_);
-    for (const told& t : told_)
-      if (t.got != 0 && t.got != t.right) {
+  [[noreturn]] void fail_difference(const std::string& what, int d) const {
+    std::string more = history(g_, d, now_);
+    for (const task_result& t : results_)
+      if (t.actual != 0 && t.actual != t.expected) {
         more += "\n  the task of step " + std::to_string(t.step) + " has read something else before";
-        for (const int used : g_.steps[t.step].work.data) more += story(g_, used, t.step);
+        for (const int used : g_.steps[t.step].work.data) more += history(g_, used, t.step);
         break;
       }
     tests::fail(text() + ": " + what + " " + std::to_string(d) + " differs from a sequential run" + more,
@@ -245,7 +245,8 @@ class player {
   template <class E>
   void compare(std::span<E> got, int d) const {
     check.equal(got.size(), g_.data[at(d)].count);
-    if (std::memcmp(got.data(), all_[at(d)].right.data(), got.size_bytes()) != 0) differs("datum", d);
+    if (std::memcmp(got.data(), all_[at(d)].expected.data(), got.size_bytes()) != 0)
+      fail_difference("datum", d);
   }
   void compare_copy(int d) {
     each(d, [&](auto& h) {
@@ -253,15 +254,15 @@ class player {
       compare(as_span(*view), d);
     });
   }
-  void compare_told() {
-    for (; compared_ < told_.size(); ++compared_) {
-      const told& t = told_[compared_];
-      if (t.got == t.right) continue;
+  void compare_results() {
+    for (; compared_ < results_.size(); ++compared_) {
+      const task_result& t = results_[compared_];
+      if (t.actual == t.expected) continue;
       std::string more;
-      for (const int d : g_.steps[t.step].work.data) more += story(g_, d, t.step);
+      for (const int d : g_.steps[t.step].work.data) more += history(g_, d, t.step);
       check.that(false,
                  text() + ": the task of step " + std::to_string(t.step) +
-                     (t.got == 0 ? " has not run" : " has read other contents than in a sequential run") +
+                     (t.actual == 0 ? " has not run" : " has read other contents than in a sequential run") +
                      more);
     }
     check.equal(called_, expected_);
@@ -271,8 +272,8 @@ class player {
       datum& d = all_[i];
       const int n = static_cast<int>(i);
       if (!d.alive || d.owner != me_) continue;
-      if (d.mine.data() != nullptr && std::memcmp(d.mine.data(), d.right.data(), d.right.size()) != 0)
-        differs("owned datum", n);
+      if (d.mine.data() != nullptr && std::memcmp(d.mine.data(), d.expected.data(), d.expected.size()) != 0)
+        fail_difference("owned datum", n);
       compare_copy(n);
     }
   }
@@ -281,7 +282,7 @@ class player {
   int me_;
   std::uint64_t seed_;
   std::vector<datum> all_;
-  std::deque<told> told_;
+  std::deque<task_result> results_;
   std::size_t now_ = 0, compared_ = 0;
   std::uint64_t ran_ = 0;
   int called_ = 0, expected_ = 0;
@@ -290,8 +291,8 @@ class player {
 
 }  // namespace
 
-void play(const graph& g, const tutti::communicator& world, std::uint64_t seed) {
-  player(g, world, seed).play();
+void run_and_compare(const graph& g, const tutti::communicator& world, std::uint64_t seed) {
+  program_run(g, world, seed).run_all();
 }
 
 }  // namespace graphs

@@ -132,7 +132,7 @@ void defaults(communicator& comm) {
 }
 
 // Checks that nothing was sent and that the communicator works.
-void is_unharmed(communicator& comm) {
+void is_usable(communicator& comm) {
   comm.barrier();
   check.that(!comm.iprobe());
   check.equal(comm.allreduce(send_buf(1), op(std::plus<>{})), ints{comm.size()});
@@ -169,7 +169,7 @@ void refused_sends(communicator& comm) {
   communicator freed = comm.duplicate();
   freed.free();
   refused([&] { freed.send(send_buf(v), destination(0)); }, {": send", "freed"});
-  is_unharmed(comm);
+  is_usable(comm);
 }
 
 void refused_receives(communicator& comm) {
@@ -246,14 +246,16 @@ void refused_receives(communicator& comm) {
                                  {"sendrecv", "recv_count"});
   check.equal(comm.recv<int>(source(r.left)), theirs);
   sent.wait();
-  is_unharmed(comm);
+  is_usable(comm);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](communicator& comm, tests::cases& cases) {
-    const auto run = [&](const char* name, const auto& body) { tests::apart(comm, cases, name, body); };
+    const auto run = [&](const char* name, const auto& body) {
+      tests::isolated_case(comm, cases, name, body);
+    };
     run("exchanges", exchanges);
     run("in_place", in_place);
     run("defaults", defaults);

@@ -12,7 +12,7 @@
 #include "base/environment.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "engines/engine.hpp"
-#include "engines/node_layout.hpp"
+#include "engines/node_topology.hpp"
 #include "explain.hpp"
 #include "runtime/launch/modules.hpp"
 #include "selection/suggestion.hpp"
@@ -78,13 +78,14 @@ auto names_in(const Table& table) {
   return names;
 }
 
-[[noreturn]] void no_such(const char* noun, std::string_view name, std::span<const std::string_view> known) {
+[[noreturn]] void throw_unknown(const char* noun, std::string_view name,
+                                std::span<const std::string_view> known) {
   throw called_wrongly(fmt::format("there is no {} {}; {}", noun, tutti::quoted(name), suggest(name, known)));
 }
 
 collective read_collective(const std::string& name) {
   const auto at = std::find(collective_names.begin(), collective_names.end(), name);
-  if (at == collective_names.end()) no_such("collective", name, collective_names);
+  if (at == collective_names.end()) throw_unknown("collective", name, collective_names);
   return static_cast<collective>(at - collective_names.begin());
 }
 
@@ -107,11 +108,11 @@ element read_type(const std::string& name) {
     if (t.name == name) return t.type;
   std::vector<std::string_view> known = names_in(types);
   known.push_back("opaque:24");
-  no_such("type", name, known);
+  throw_unknown("type", name, known);
 }
 
-void read_op(asked_call& requested, const std::string& name) {
-  call& c = requested.meant;
+void read_op(queried_call& requested, const std::string& name) {
+  call& c = requested.arguments;
   for (const named_op& o : operators) {
     if (o.name != name && !(name == "user" && o.name == "noncommutative")) continue;
     const bool bits =
@@ -127,14 +128,14 @@ void read_op(asked_call& requested, const std::string& name) {
   }
   std::vector<std::string_view> known = names_in(operators);
   known.push_back("user");
-  no_such("operator", name, known);
+  throw_unknown("operator", name, known);
 }
 
 // The engine that the library would use, and the source of that choice.
-std::string engine_of(const question& q, asked_call& requested, int ranks) {
+std::string engine_of(const explain_query& q, queried_call& requested, int ranks) {
   const auto set = setting("TUTTI_ENGINE");
   const std::string name = !q.engine.empty() ? q.engine : set.value_or("");
-  requested.from["engine"] = !q.engine.empty() ? "asked" : set ? "environment" : "default";
+  requested.sources["engine"] = !q.engine.empty() ? "asked" : set ? "environment" : "default";
   if (name.empty()) {
     if (!q.mpi.empty()) return "mpi";
     // The value does not matter.
@@ -144,12 +145,12 @@ std::string engine_of(const question& q, asked_call& requested, int ranks) {
   if (find_engine(name) == nullptr) {
     std::vector<std::string_view> known;
     for (const engine_entry* e : engines()) known.push_back(e->name);
-    no_such("engine", name, known);
+    throw_unknown("engine", name, known);
   }
   return name;
 }
 
-std::string pick_mpi(const question& q, asked_call& requested) {
+std::string pick_mpi(const explain_query& q, queried_call& requested) {
   static constexpr std::string_view known[] = {"openmpi", "mpich"};
   if (requested.engine != "mpi") {
     if (!q.mpi.empty())
@@ -158,27 +159,30 @@ std::string pick_mpi(const question& q, asked_call& requested) {
     return "";
   }
   const auto set = setting("TUTTI_MPI");
-  requested.from["mpi"] = !q.mpi.empty() ? "asked" : set ? "environment" : "default";
+  requested.sources["mpi"] = !q.mpi.empty() ? "asked" : set ? "environment" : "default";
   std::string name = !q.mpi.empty() ? q.mpi : set.value_or("");
   if (name.empty()) {
-    const auto there = find_modules();
-    name = there.size() == 1 ? there.front().name : "openmpi";
+    const auto installed = find_modules();
+    name = installed.size() == 1 ? installed.front().name : "openmpi";
   }
-  if (std::find(std::begin(known), std::end(known), name) == std::end(known)) no_such("MPI", name, known);
+  if (std::find(std::begin(known), std::end(known), name) == std::end(known))
+    throw_unknown("MPI", name, known);
   return name;
 }
 
-void read_layout(const question& q, asked_call& requested, int ranks) {
-  requested.from["nodes"] = !q.nodes.empty() ? "asked" : setting(layout_variable) ? "environment" : "default";
+void read_topology(const explain_query& q, queried_call& requested, int ranks) {
+  requested.sources["nodes"] = !q.nodes.empty()             ? "asked"
+                               : setting(topology_variable) ? "environment"
+                                                            : "default";
   try {
-    requested.layout = q.nodes.empty() ? layout_of_process(ranks) : read_nodes(q.nodes, ranks);
+    requested.topology = q.nodes.empty() ? topology_of_process(ranks) : read_nodes(q.nodes, ranks);
   } catch (const std::invalid_argument& fault) {
     throw called_wrongly(fmt::format("--nodes {}: {}", q.nodes, fault.what()));
   }
 }
 
 // Returns the count of a block, or of the whole vector if the collective has no blocks.
-std::size_t read_count(const question& q, const element& type, collective what) {
+std::size_t read_count(const explain_query& q, const element& type, collective what) {
   if (!q.bytes.empty() && !q.count.empty())
     throw called_wrongly("--bytes and --count both set the length of a block; pass one of them");
   if (what == collective::barrier && !(q.bytes.empty() && q.count.empty()))
@@ -193,7 +197,7 @@ std::size_t read_count(const question& q, const element& type, collective what) 
   return bytes / type.size;
 }
 
-void refuse_nonsense(const question& q, collective what, int ranks) {
+void validate_combination(const explain_query& q, collective what, int ranks) {
   if (q.in_place && (what == collective::barrier || what == collective::bcast || is_neighborly(what)))
     throw called_wrongly(fmt::format("{} has no form in place; leave --in-place out", q.what));
   if (q.in_place && q.inter) throw called_wrongly("calls between two groups have no form in place");
@@ -206,7 +210,7 @@ void refuse_nonsense(const question& q, collective what, int ranks) {
   if (q.inter && ranks < 2) throw called_wrongly("two groups have at least two ranks; pass --ranks");
 }
 
-reach read_group(const question& q) {
+reach read_group(const explain_query& q) {
   if (q.group.empty()) return reach::any_rank;
   if (q.inter) throw called_wrongly("between two groups all ranks know one another; leave --group out");
   if (q.group == "chain") return reach::neighbors;
@@ -217,11 +221,11 @@ reach read_group(const question& q) {
 }
 
 // The conditions that the engine declares: facts of the machine, or given by the user.
-void read_conditions(const question& q, const engine_entry& engine, int ranks, asked_call& requested) {
+void read_conditions(const explain_query& q, const engine_entry& engine, int ranks, queried_call& requested) {
   const auto known = engine.conditions;
   const auto state = [&](std::string_view name, bool holds) {
-    std::erase(requested.holds, name);
-    if (holds) requested.holds.emplace_back(name);
+    std::erase(requested.engine_conditions, name);
+    if (holds) requested.engine_conditions.emplace_back(name);
   };
   if (std::any_of(known.begin(), known.end(),
                   [](const engine_condition& k) { return k.name == "oversubscribed"; }))
@@ -231,7 +235,7 @@ void read_conditions(const question& q, const engine_entry& engine, int ranks, a
     const std::string name = text.substr(0, text.find('='));
     const std::string value = name.size() == text.size() ? "true" : text.substr(name.size() + 1);
     if (std::none_of(known.begin(), known.end(), [&](const engine_condition& k) { return k.name == name; }))
-      no_such("condition of this engine", name, names_in(known));
+      throw_unknown("condition of this engine", name, names_in(known));
     if (value != "true" && value != "false")
       throw called_wrongly(fmt::format("--condition {}: pass {}=true or {}=false", text, name, name));
     state(name, value == "true");
@@ -240,11 +244,11 @@ void read_conditions(const question& q, const engine_entry& engine, int ranks, a
 
 }  // namespace
 
-asked_call read_question(const question& q) {
-  asked_call requested;
-  call& c = requested.meant;
+queried_call read_query(const explain_query& q) {
+  queried_call requested;
+  call& c = requested.arguments;
   c.what = read_collective(q.what);
-  requested.from["ranks"] = q.ranks != 0 ? "asked" : setting("TUTTI_RANKS") ? "environment" : "default";
+  requested.sources["ranks"] = q.ranks != 0 ? "asked" : setting("TUTTI_RANKS") ? "environment" : "default";
   const int ranks = q.ranks != 0
                         ? q.ranks
                         : static_cast<int>(number_setting("TUTTI_RANKS", 1, 1000000,
@@ -254,9 +258,9 @@ asked_call read_question(const question& q) {
     throw called_wrongly(fmt::format("the engine {} has at most {} rank{}; pass --ranks", e.name, e.max_ranks,
                                      e.max_ranks == 1 ? "" : "s"));
   requested.mpi = pick_mpi(q, requested);
-  read_layout(q, requested, ranks);
+  read_topology(q, requested, ranks);
 
-  requested.from["type"] = q.type.empty() ? "default" : "asked";
+  requested.sources["type"] = q.type.empty() ? "default" : "asked";
   requested.type_name = c.what == collective::alltoallw ? "byte" : q.type.empty() ? "double" : q.type;
   c.type = read_type(requested.type_name);
   if (combines(c.what)) {
@@ -269,10 +273,10 @@ asked_call read_question(const question& q) {
   c.count = read_count(q, c.type, c.what);
   c.in_place = q.in_place;
   c.root = q.root;
-  refuse_nonsense(q, c.what, ranks);
+  validate_combination(q, c.what, ranks);
 
   requested.blocking = !q.nonblocking;
-  selection_context& s = requested.seen;
+  selection_context& s = requested.context;
   s.call = agreed_part(c, ranks, q.inter);
   if (has_agreed_counts(c.what) && !q.inter) {  // all blocks have the same length
     const std::vector<std::size_t> counts(static_cast<std::size_t>(ranks), c.count);
@@ -281,19 +285,20 @@ asked_call read_question(const question& q) {
   const engine_entry& engine = *find_engine(requested.engine);
   s.shared_memory = engine.shared_memory;
   s.reaches = read_group(q);
-  if (s.reaches == reach::any_rank) s.lie_on(requested.layout);
+  if (s.reaches == reach::any_rank) s.set_topology(requested.topology);
 
   read_conditions(q, engine, ranks, requested);
-  if (s.reaches == reach::any_rank) s.offer(engine.native(s.call, requested.holds));
+  if (s.reaches == reach::any_rank) s.offer(engine.native(s.call, requested.engine_conditions));
   return requested;
 }
 
-void state_conditions(asked_call& requested, const document& trees) {
+void set_engine_conditions(queried_call& requested, const document& trees) {
   const auto known = find_engine(requested.engine)->conditions;
   std::vector<engine_condition> registered(known.begin(), known.end());
   for (engine_condition& one : registered)
-    one.holds = std::find(requested.holds.begin(), requested.holds.end(), one.name) != requested.holds.end();
-  requested.seen.engine = engine_bits(trees, registered);
+    one.holds = std::find(requested.engine_conditions.begin(), requested.engine_conditions.end(), one.name) !=
+                requested.engine_conditions.end();
+  requested.context.engine = engine_bits(trees, registered);
 }
 
 }  // namespace tutti::tool

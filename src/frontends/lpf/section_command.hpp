@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The commands that the first process of a launcher's job sends to the others.
+// The commands that the first process of a launched job sends to the waiting processes.
 #pragma once
 
 #include <vector>
@@ -10,13 +10,15 @@
 
 namespace tutti::lpf {
 
-struct order {
+/// Run a section, or end.
+struct section_command {
   lpf_pid_t processes = 0;  ///< number of processes of the section; 0: end
   function_location spmd;
   std::vector<function_location> symbols;
 };
 
-std::vector<char> written(const order& what);
-order read_order(const std::vector<char>& text);
+std::vector<char> serialize(const section_command& command);
+/// Throws std::runtime_error if the data are truncated.
+section_command deserialize(const std::vector<char>& data);
 
 }  // namespace tutti::lpf

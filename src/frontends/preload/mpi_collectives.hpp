@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the entry points of one collective, the blocking and the nonblocking one, share: which calls go to MPI
-// at once, and the translation of the arguments of the others. The functions take the arguments of the
-// blocking function of MPI.
+// The part that the blocking and the nonblocking entry point of one collective share. A test
+// selects the calls that go to MPI at once; a translation handles the arguments of all other calls.
+// The functions take the arguments of the blocking function of MPI.
 #pragma once
 
 #include "frontends/preload/entry.hpp"
@@ -10,13 +10,13 @@
 namespace tutti::preload {
 
 struct barrier_call {
-  static bool goes_to_mpi(MPI_Comm comm) noexcept { return passes(collective::barrier, comm); }
+  static bool goes_to_mpi(MPI_Comm comm) noexcept { return is_forwarded(collective::barrier, comm); }
   static arguments translate(MPI_Comm comm) noexcept { return {.what = collective::barrier, .comm = comm}; }
 };
 
 struct bcast_call {
   static bool goes_to_mpi(void*, int count, MPI_Datatype type, int, MPI_Comm comm) noexcept {
-    return passes(collective::bcast, comm, count, type);
+    return is_forwarded(collective::bcast, comm, count, type);
   }
   static arguments translate(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) noexcept {
     return {.what = collective::bcast,
@@ -31,7 +31,7 @@ struct bcast_call {
 struct gather_call {
   static bool goes_to_mpi(const void*, int in_count, MPI_Datatype in_type, void*, int out_count,
                           MPI_Datatype out_type, int root, MPI_Comm comm) noexcept {
-    return passes_rooted(collective::gather, comm, root, out_count, out_type, in_count, in_type);
+    return is_rooted_call_forwarded(collective::gather, comm, root, out_count, out_type, in_count, in_type);
   }
   static arguments translate(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
                              MPI_Datatype out_type, int root, MPI_Comm comm) noexcept {
@@ -50,7 +50,7 @@ struct gather_call {
 struct gatherv_call {
   static bool goes_to_mpi(const void*, int, MPI_Datatype, void*, const int*, const int*, MPI_Datatype, int,
                           MPI_Comm comm) noexcept {
-    return passes(collective::gatherv, comm);
+    return is_forwarded(collective::gatherv, comm);
   }
   static arguments translate(const void* in, int in_count, MPI_Datatype in_type, void* out,
                              const int* out_counts, const int* out_displs, MPI_Datatype out_type, int root,
@@ -71,7 +71,7 @@ struct gatherv_call {
 struct scatter_call {
   static bool goes_to_mpi(const void*, int in_count, MPI_Datatype in_type, void*, int out_count,
                           MPI_Datatype out_type, int root, MPI_Comm comm) noexcept {
-    return passes_rooted(collective::scatter, comm, root, in_count, in_type, out_count, out_type);
+    return is_rooted_call_forwarded(collective::scatter, comm, root, in_count, in_type, out_count, out_type);
   }
   static arguments translate(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
                              MPI_Datatype out_type, int root, MPI_Comm comm) noexcept {
@@ -90,7 +90,7 @@ struct scatter_call {
 struct scatterv_call {
   static bool goes_to_mpi(const void*, const int*, const int*, MPI_Datatype, void*, int, MPI_Datatype, int,
                           MPI_Comm comm) noexcept {
-    return passes(collective::scatterv, comm);
+    return is_forwarded(collective::scatterv, comm);
   }
   static arguments translate(const void* in, const int* in_counts, const int* in_displs, MPI_Datatype in_type,
                              void* out, int out_count, MPI_Datatype out_type, int root,
@@ -108,12 +108,12 @@ struct scatterv_call {
   }
 };
 
-/// Of the collectives in which every rank receives a block of equal length from each.
+/// For the collectives in which every rank receives a block of equal length from each rank.
 template <collective What>
 struct equal_blocks_call {
   static bool goes_to_mpi(const void*, int, MPI_Datatype, void*, int out_count, MPI_Datatype out_type,
                           MPI_Comm comm) noexcept {
-    return passes(What, comm, out_count, out_type);
+    return is_forwarded(What, comm, out_count, out_type);
   }
   static arguments translate(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
                              MPI_Datatype out_type, MPI_Comm comm) noexcept {
@@ -133,7 +133,7 @@ using alltoall_call = equal_blocks_call<collective::alltoall>;
 struct allgatherv_call {
   static bool goes_to_mpi(const void*, int, MPI_Datatype, void*, const int*, const int*, MPI_Datatype,
                           MPI_Comm comm) noexcept {
-    return passes(collective::allgatherv, comm);
+    return is_forwarded(collective::allgatherv, comm);
   }
   static arguments translate(const void* in, int in_count, MPI_Datatype in_type, void* out,
                              const int* out_counts, const int* out_displs, MPI_Datatype out_type,
@@ -153,7 +153,7 @@ struct allgatherv_call {
 struct alltoallv_call {
   static bool goes_to_mpi(const void*, const int*, const int*, MPI_Datatype, void*, const int*, const int*,
                           MPI_Datatype, MPI_Comm comm) noexcept {
-    return passes(collective::alltoallv, comm);
+    return is_forwarded(collective::alltoallv, comm);
   }
   static arguments translate(const void* in, const int* in_counts, const int* in_displs, MPI_Datatype in_type,
                              void* out, const int* out_counts, const int* out_displs, MPI_Datatype out_type,
@@ -174,7 +174,7 @@ struct alltoallv_call {
 struct alltoallw_call {
   static bool goes_to_mpi(const void*, const int*, const int*, const MPI_Datatype*, void*, const int*,
                           const int*, const MPI_Datatype*, MPI_Comm comm) noexcept {
-    return passes(collective::alltoallw, comm);
+    return is_forwarded(collective::alltoallw, comm);
   }
   static arguments translate(const void* in, const int* in_counts, const int* in_displs,
                              const MPI_Datatype* in_types, void* out, const int* out_counts,
@@ -195,7 +195,7 @@ struct alltoallw_call {
 struct reduce_call {
   static bool goes_to_mpi(const void*, void*, int count, MPI_Datatype type, MPI_Op op, int,
                           MPI_Comm comm) noexcept {
-    return passes(collective::reduce, comm, count, type, op);
+    return is_forwarded(collective::reduce, comm, count, type, op);
   }
   static arguments translate(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root,
                              MPI_Comm comm) noexcept {
@@ -210,12 +210,12 @@ struct reduce_call {
   }
 };
 
-/// Of the collectives that combine a vector without a root.
+/// For the collectives that combine a vector without a root.
 template <collective What>
 struct reduction_call {
   static bool goes_to_mpi(const void*, void*, int count, MPI_Datatype type, MPI_Op op,
                           MPI_Comm comm) noexcept {
-    return passes(What, comm, count, type, op);
+    return is_forwarded(What, comm, count, type, op);
   }
   static arguments translate(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op,
                              MPI_Comm comm) noexcept {
@@ -230,7 +230,7 @@ using exscan_call = reduction_call<collective::exscan>;
 struct reduce_scatter_call {
   static bool goes_to_mpi(const void*, void*, const int*, MPI_Datatype type, MPI_Op op,
                           MPI_Comm comm) noexcept {
-    return passes(collective::reduce_scatter, comm, 0, type, op);
+    return is_forwarded(collective::reduce_scatter, comm, 0, type, op);
   }
   static arguments translate(const void* in, void* out, const int* counts, MPI_Datatype type, MPI_Op op,
                              MPI_Comm comm) noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpi_of.hpp"
+#include "detect_mpi.hpp"
 
 #include <array>
 #include <cstdlib>
@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 // Returns all output of a command, from stdout and stderr. Its standard input is empty, because the
 // input belongs to the job.
-std::string said_by(std::vector<std::string> words) {
+std::string output_of(std::vector<std::string> words) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -38,16 +38,16 @@ std::string said_by(std::vector<std::string> words) {
     _exit(127);
   }
   close(ends[1]);
-  std::string said;
+  std::string output;
   char part[4096];
   for (ssize_t n; child > 0 && (n = read(ends[0], part, sizeof part)) > 0;)
-    said.append(part, static_cast<std::size_t>(n));
+    output.append(part, static_cast<std::size_t>(n));
   close(ends[0]);
   if (child > 0) waitpid(child, nullptr, 0);
-  return said;
+  return output;
 }
 
-bool holds_one_of(std::string_view text, std::initializer_list<std::string_view> parts) {
+bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {
   for (const std::string_view part : parts)
     if (text.find(part) != text.npos) return true;
   return false;
@@ -109,7 +109,7 @@ std::string program_file(const std::string& word) {
   return {};
 }
 
-bool called_as_launcher(const std::string& file) {
+bool has_launcher_name(const std::string& file) {
   constexpr std::array<std::string_view, 7> heads{"mpirun", "mpiexec",  "orterun",      "prterun",
                                                   "oshrun", "shmemrun", "hydra_mpiexec"};
   for (const std::string& name : names_of_file(file))
@@ -121,12 +121,12 @@ bool called_as_launcher(const std::string& file) {
 }
 
 std::string mpi_of_launcher(const std::string& file) {
-  const std::string said = said_by({file, "--version"});
-  if (holds_one_of(said, {"Open MPI", "OpenRTE", "PRRTE"})) return "openmpi";
-  if (holds_one_of(said, {"HYDRA", "MPICH"})) return "mpich";
+  const std::string output = output_of({file, "--version"});
+  if (contains_any(output, {"Open MPI", "OpenRTE", "PRRTE"})) return "openmpi";
+  if (contains_any(output, {"HYDRA", "MPICH"})) return "mpich";
   for (const std::string& name : names_of_file(file)) {
-    if (holds_one_of(name, {"openmpi", "orterun", "prterun"})) return "openmpi";
-    if (holds_one_of(name, {"mpich", "hydra"})) return "mpich";
+    if (contains_any(name, {"openmpi", "orterun", "prterun"})) return "openmpi";
+    if (contains_any(name, {"mpich", "hydra"})) return "mpich";
   }
   return {};
 }
@@ -136,12 +136,12 @@ std::string mpi_of_program(const std::string& file) {
   // program itself: a static program would simply run.
   const std::string loader = interpreter_of(file);
   if (loader.empty()) return {};
-  const std::string libraries = said_by({loader, "--list", file});
+  const std::string libraries = output_of({loader, "--list", file});
   // MPICH and old versions of Open MPI both call their library libmpi.so.12. The libraries below it
   // differ.
-  if (holds_one_of(libraries, {"libopen-pal.so", "libopen-rte.so", "libmpi.so.20", "libmpi.so.40"}))
+  if (contains_any(libraries, {"libopen-pal.so", "libopen-rte.so", "libmpi.so.20", "libmpi.so.40"}))
     return "openmpi";
-  if (holds_one_of(libraries, {"libmpich.so", "libmpi.so.12"})) return "mpich";
+  if (contains_any(libraries, {"libmpich.so", "libmpi.so.12"})) return "mpich";
   return {};
 }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A counter for each rank of a node, in shared memory. Any rank of the node may increment it; its
+// rank reads it for the price of a load, where asking MPI for messages would cost each call.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "engines/mpi/mpi_base.hpp"
+
+namespace tutti::mpi {
+
+class node_counters {
+ public:
+  using counter = std::atomic<std::uint32_t>;
+  static_assert(counter::is_always_lock_free);
+
+  node_counters() = default;
+  ~node_counters();
+  node_counters(const node_counters&) = delete;
+  node_counters& operator=(const node_counters&) = delete;
+
+  /// Collective over `node`, whose ranks share memory. Opens the counters on all of its ranks or on
+  /// none.
+  void open(MPI_Comm node);
+  bool is_open() const noexcept { return memory_ != nullptr; }
+  /// `rank` is that in `node`. Only if is_open().
+  counter& of(int rank) noexcept { return memory_[rank].value; }
+
+ private:
+  struct alignas(64) line {
+    counter value;
+  };
+  line* memory_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace tutti::mpi

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A rank that rejects its own arguments takes part in the call with zeros, so that no other rank
+// waits for it. It sends a rejection to each rank that receives these zeros, before it takes part.
+// Thus the rejection is there when the call of the receiver is over, and the receiver's next call
+// throws.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tutti {
+
+struct rejection {
+  std::uint64_t context = 0;  // context::id() of the communicator
+  std::uint32_t call = 0;     // id of the call on it
+  std::int32_t rank = -1;     // in the communicator, of the rank with the error
+  std::string text;           // its error
+};
+
+/// Where the rejections that a rank receives arrive.
+class rejection_inbox {
+ public:
+  /// Any thread may call it. If there is no memory for the rejection, it is dropped.
+  virtual void deliver(const rejection& what) noexcept = 0;
+
+ protected:
+  ~rejection_inbox() = default;
+};
+
+}  // namespace tutti

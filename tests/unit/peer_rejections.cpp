@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tests the list of rejections of one rank: when one is due, and what the word of the rank holds.
+#include "communicator/peer_rejections.hpp"
+
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+using tutti::rejection;
+using tutti::detail::peer_rejections;
+namespace shm = tutti::shm;
+
+namespace {
+
+struct peer_rejections_test : testing::Test {
+  shm::rank_identity self{3};
+  peer_rejections::word word{nullptr};
+  peer_rejections list{word};
+
+  peer_rejections_test() { list.carried_by(&self); }
+  static rejection of(std::uint64_t context, std::uint32_t call, int rank = 1) {
+    return {context, call, rank, "error"};
+  }
+  // The calls of context 1 before `next` have begun, and none of other contexts.
+  auto due(std::uint32_t next) {
+    return list.take_due(
+        [&](std::uint64_t context, std::uint32_t call) { return context == 1 && call < next; });
+  }
+};
+
+TEST_F(peer_rejections_test, without_any_the_word_is_the_carrier) {
+  EXPECT_EQ(word.load(), &self);
+  EXPECT_FALSE(due(100));
+  EXPECT_EQ(word.load(), &self);
+}
+
+TEST_F(peer_rejections_test, is_due_when_its_call_has_begun) {
+  list.deliver(of(1, 7));
+  EXPECT_EQ(word.load(), &shm::rejecting_identity);
+  EXPECT_FALSE(due(7));
+  EXPECT_EQ(word.load(), &shm::rejecting_identity);
+  const auto found = due(8);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->rank, 1);
+  EXPECT_EQ(found->text, "error");
+  EXPECT_EQ(word.load(), &self);
+  EXPECT_FALSE(due(9));
+}
+
+TEST_F(peer_rejections_test, several_of_one_call_are_reported_once) {
+  list.deliver(of(1, 7, 4));
+  list.deliver(of(1, 7, 2));
+  list.deliver(of(1, 9, 5));
+  const auto found = due(8);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->rank, 4);
+  EXPECT_EQ(word.load(), &shm::rejecting_identity) << "the call 9 has not begun";
+  EXPECT_EQ(due(10)->rank, 5);
+  EXPECT_EQ(word.load(), &self);
+}
+
+TEST_F(peer_rejections_test, a_call_that_this_rank_rejects_is_ignored) {
+  list.deliver(of(1, 7));
+  list.deliver(of(2, 7));
+  list.reject(1, 7);
+  list.deliver(of(1, 7, 2));
+  EXPECT_FALSE(due(100));
+  EXPECT_EQ(word.load(), &shm::rejecting_identity) << "the call of context 2 has not begun";
+  list.reject(2, 7);
+  EXPECT_EQ(word.load(), &self);
+}
+
+TEST_F(peer_rejections_test, a_run_that_has_ended_keeps_its_word) {
+  word = &shm::ended_run_identity;
+  list.deliver(of(1, 7));
+  EXPECT_EQ(word.load(), &shm::ended_run_identity);
+}
+
+TEST_F(peer_rejections_test, any_thread_may_carry_the_rank) {
+  list.carried_by(nullptr);
+  list.deliver(of(1, 7));
+  EXPECT_EQ(word.load(), &shm::rejecting_identity);
+  EXPECT_TRUE(due(8));
+  EXPECT_EQ(word.load(), nullptr);
+}
+
+TEST_F(peer_rejections_test, many_threads_deliver) {
+  std::vector<std::thread> senders;
+  for (int t = 0; t < 4; ++t)
+    senders.emplace_back([&, t] {
+      for (std::uint32_t i = 0; i < 1000; ++i)
+        list.deliver(of(1, 1000 * static_cast<std::uint32_t>(t) + i, t));
+    });
+  int taken = 0;
+  for (std::uint32_t next = 1; next <= 4000; ++next) taken += due(next).has_value();
+  for (std::thread& one : senders) one.join();
+  taken += due(4000).has_value();
+  EXPECT_GT(taken, 0);
+  EXPECT_FALSE(due(5000));
+  EXPECT_EQ(word.load(), &self);
+}
+
+}  // namespace
