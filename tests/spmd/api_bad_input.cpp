@@ -97,12 +97,12 @@ void displacements_that_are_wrong(const communicator& world) {
   std::vector<int> out(p), none, few(p - 1, 0), many(p + 1, 0), negative(p, 0), far(p);
   negative.back() = -1;
   for (std::size_t i = 0; i < p; ++i) far[i] = static_cast<int>(i + 1);
-  // The other ranks cannot know of the error, and their calls complete.
-  const auto at_the_root = [&](const auto& call, std::initializer_list<const char*> words) {
-    if (world.is_root())
-      check.throws<usage_error>(call, words);
-    else
-      call();
+  // The other ranks cannot know of the error, and their calls complete. If they get `zeros`, their
+  // next call throws.
+  const auto at_the_root = [&](const auto& call, std::initializer_list<const char*> words, bool zeros) {
+    if (world.is_root()) return check.throws<usage_error>(call, words);
+    call();
+    if (zeros) check.throws<peer_error>([&] { (void)world.iprobe(); }, {"rank 0 rejected", "scatterv"});
   };
   const auto sent = [&](const std::vector<int>& displs, const char* problem) {
     check.throws<usage_error>(
@@ -116,7 +116,7 @@ void displacements_that_are_wrong(const communicator& world) {
         {"alltoallv", "send_displs", problem});
     at_the_root(
         [&] { (void)world.scatterv(send_buf(v), send_counts(ones), send_displs(displs), recv_count(1)); },
-        {"scatterv", "send_displs", problem});
+        {"scatterv", "send_displs", problem}, true);
   };
   const auto received = [&](const std::vector<int>& displs, const char* problem) {
     check.throws<usage_error>(
@@ -128,7 +128,7 @@ void displacements_that_are_wrong(const communicator& world) {
     check.throws<usage_error>([&] { (void)world.allgatherv(send_buf(1), recv_displs(displs)); },
                               {"allgatherv", "recv_displs", problem});
     at_the_root([&] { world.gatherv(send_buf(1), recv_counts(ones), recv_displs(displs), recv_buf(out)); },
-                {"gatherv", "recv_displs", problem});
+                {"gatherv", "recv_displs", problem}, false);
   };
   for (int again = 0; again < 2; ++again) {
     sent(none, "entries for");

@@ -2,6 +2,8 @@
 //
 // Draws a program and tracks which ranks hold copies or have contributed. These ranks stay
 // concerned. The library may need fewer ranks, never more.
+//
+// Longer than a file should be: the state of the program is drawn in one place.
 #include <algorithm>
 #include <random>
 #include <set>
