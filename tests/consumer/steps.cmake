@@ -3,15 +3,15 @@
 # Functions of the scripts that build programs against an installed tree (run.cmake,
 # ../lpf/consumer/run.cmake).
 
-# Runs a command that must succeed. Its output is in `said`.
+# Runs a command that must succeed. Its output is in `output`.
 function(must)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE failed OUTPUT_VARIABLE output ERROR_VARIABLE output
     OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(NOT failed EQUAL 0)
     list(JOIN ARGN " " command)
-    message(FATAL_ERROR "${command}\nended with ${failed}:\n${said}")
+    message(FATAL_ERROR "${command}\nended with ${failed}:\n${output}")
   endif()
-  set(said "${said}" PARENT_SCOPE)
+  set(output "${output}" PARENT_SCOPE)
 endfunction()
 
 # Asks pkg-config how to compile and link: sets `flags` and `link`. `link` is -static for
@@ -29,7 +29,7 @@ function(ask_pkg_config package)
     endif()
   endif()
   must("${pkg_config}" ${how} --cflags --libs ${package})
-  separate_arguments(flags UNIX_COMMAND "${said}")
+  separate_arguments(flags UNIX_COMMAND "${output}")
   set(flags "${flags}" PARENT_SCOPE)
   set(link "${link}" PARENT_SCOPE)
   set(ENV{LD_LIBRARY_PATH} "${prefix}/${libdir}:$ENV{LD_LIBRARY_PATH}")
