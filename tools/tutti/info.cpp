@@ -125,9 +125,9 @@ json collect() {
 void print_markdown() {
   fmt::print("# Environment variables\n\n");
   fmt::print(
-      "`tutti info --markdown` writes this page from the table of the library (`src/base/environment.cpp`) "
-      "and those of\nthe engines (`src/engines/*/engine.cpp`). `tutti info` reports every other `TUTTI_*` "
-      "variable as unknown.\n\n");
+      "`tutti info --markdown` writes this page from the table of the library\n"
+      "(`src/base/environment.cpp`) and those of the engines (`src/engines/*/engine.cpp`). `tutti info`\n"
+      "reports every other `TUTTI_*` variable as unknown.\n\n");
   fmt::print("| variable | values | default | what it does |\n| --- | --- | --- | --- |\n");
   for (const variable& v : all_variables())
     fmt::print("| `{}` | {} | {} | {} |\n", v.name, v.values,

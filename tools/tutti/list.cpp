@@ -191,7 +191,7 @@ struct list_options {
 
 int list_algorithms(const list_options& options) {
   if (options.parameters) {
-    fmt::print("{}", parameters_document());
+    fmt::print("{}", wrapped_markdown(parameters_document()));
     return 0;
   }
   algorithms pure;
@@ -214,7 +214,7 @@ int list_algorithms(const list_options& options) {
     }
   }
   if (options.as_markdown) {
-    fmt::print("{}", algorithms_document(pure, composed));
+    fmt::print("{}", wrapped_markdown(algorithms_document(pure, composed)));
   } else if (options.as_json) {
     json array = json::array();
     for (const pure_algorithm* a : pure) array.push_back(to_json(*a));

@@ -130,6 +130,37 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
   return all;
 }
 
+std::string wrapped_markdown(std::string_view text) {
+  constexpr std::size_t columns = 100;
+  std::string all, paragraph;
+  bool in_code = false;
+  const auto end_paragraph = [&] {
+    const bool is_item = paragraph.starts_with("- ");
+    if (!is_item) {
+      all += wrapped(paragraph, 0, columns);
+    } else {
+      std::string item = wrapped(std::string_view(paragraph).substr(2), 2, columns);
+      item[0] = '-';
+      all += item;
+    }
+    paragraph.clear();
+  };
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const bool is_fence = line.starts_with("```");
+    const bool stays = in_code || is_fence || line.empty() || line.front() == '|' || line.front() == '#';
+    if (stays || line.starts_with("- ")) end_paragraph();
+    if (is_fence) in_code = !in_code;
+    if (stays)
+      all += std::string(line) + "\n";
+    else
+      paragraph += (paragraph.empty() ? "" : " ") + std::string(line);
+  }
+  end_paragraph();
+  return all;
+}
+
 CLI::Validator as_size() {
   return CLI::Validator(
       [](std::string& text) {

@@ -38,6 +38,10 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
 /// The same for the width of the terminal, at most 96 columns.
 std::string wrapped(std::string_view text, std::size_t indent);
 
+/// Breaks the paragraphs and list items of a Markdown document at 100 columns. Tables, headings and
+/// code stay as they are.
+std::string wrapped_markdown(std::string_view text);
+
 /// Escapes the text for XML.
 std::string escaped(std::string_view text);
 
