@@ -76,9 +76,9 @@ class starpu_side {
 
   class empty_tasks {
    public:
-    empty_tasks(starpu_side& side, bool datum) : rank_(side.rank_) {
+    empty_tasks(starpu_side& side, bool with_data) : rank_(side.rank_) {
       for (unsigned& v : values_) {
-        if (!datum) break;
+        if (!with_data) break;
         data_.emplace_back();
         starpu_variable_data_register(&data_.back(), STARPU_MAIN_RAM, reinterpret_cast<uintptr_t>(&v),
                                       sizeof v);

@@ -8,7 +8,7 @@
 //
 //   int workers();                                     // kernels at a time on each rank
 //   static constexpr int trips;                        // of a ping-pong that is inserted at once
-//   struct empty_tasks   { empty_tasks(side&, bool datum);  void insert(int n);  void finish(); };
+//   struct empty_tasks   { empty_tasks(side&, bool with_data);  void insert(int n);  void finish(); };
 //   struct stencil       { stencil(side&, const plate&, bool cached);  void iterate();
 //                          std::uint64_t bytes(); };
 //   struct ping_pong     { ping_pong(side&);  void blocking();  void detached(int trips); };
@@ -104,7 +104,7 @@ class task_measure {
     const bool many = side_.size() > 1, plain = side_.workers() == 1;
     if (plain && !many) {
       empty_tasks(false, "empty tasks");
-      empty_tasks(true, "tasks of one datum");
+      empty_tasks(true, "tasks with one handle");
       stencil(false, true, "stencil");
     }
     if (plain && many) {
@@ -152,8 +152,8 @@ class task_measure {
  private:
   static constexpr int batch = 10000;
 
-  void empty_tasks(bool datum, const std::string& name) {
-    typename Side::empty_tasks job(side_, datum);
+  void empty_tasks(bool with_data, const std::string& name) {
+    typename Side::empty_tasks job(side_, with_data);
     const double inserted = seconds([&] { job.insert(batch); }, [] {}, [&] { job.finish(); });
     const double run = seconds(
         [&] {

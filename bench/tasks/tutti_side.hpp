@@ -29,9 +29,9 @@ class tutti_side {
 
   class empty_tasks {
    public:
-    empty_tasks(tutti_side& side, bool datum) : rt_(side.world_, side.options()) {
+    empty_tasks(tutti_side& side, bool with_data) : rt_(side.world_, side.options()) {
       for (unsigned& v : values_)
-        if (datum) data_.push_back(rt_.data(v, side.rank(), tutti::tasks::with_tag(data_.size())));
+        if (with_data) data_.push_back(rt_.data(v, side.rank(), tutti::tasks::with_tag(data_.size())));
     }
     void insert(int n) {
       if (data_.empty())

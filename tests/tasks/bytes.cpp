@@ -174,7 +174,7 @@ void small_cache(communicator& world) {
 }
 
 // A tree distributes data that many ranks read at once: each receives it once, from any rank.
-void spread(communicator& world) {
+void broadcast_tree(communicator& world) {
   for (const std::size_t n : {8u, 3000u, 100000u}) {
     tasks::runtime rt(world);
     const int p = rt.size();
@@ -263,10 +263,10 @@ class random_program {
   static constexpr std::size_t cache_limits[] = {0, 300, 1000, 5000, std::size_t{64} << 20};
   std::size_t below(std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(draw_); }
   int any_rank() { return static_cast<int>(below(at(p_))); }
-  int any_datum() { return static_cast<int>(below(handles_.size())); }
+  int any_object() { return static_cast<int>(below(handles_.size())); }
 
   void step() {
-    const int d = any_datum(), e = any_datum(), on = any_rank();
+    const int d = any_object(), e = any_object(), on = any_rank();
     auto& h = handles_[at(d)];
     switch (below(20)) {
       case 0:
@@ -389,7 +389,7 @@ int main(int argc, char** argv) {
         {"contributions", contributions},
         {"moved_owner", moved_owner},
         {"small_cache", small_cache},
-        {"spread", spread},
+        {"broadcast_tree", broadcast_tree},
         {"scatter_and_gather", scatter_and_gather}};
     for (const auto& [name, one] : by_hand) cases(name, [&] { one(world); });
     const int seeds = world.size() > 16 ? 5 : 40;

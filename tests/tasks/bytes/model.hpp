@@ -31,49 +31,49 @@ class model {
 
   // --- insertions
   struct use {
-    int datum;
+    int object;
     char how;  // r, w, x: both, +: contributes
   };
   void task(int on, const std::vector<use>& uses) {
     for (const use& u : uses) {
       if (u.how == '+')
-        move_to_owner(u.datum, false, true);
+        move_to_owner(u.object, false, true);
       else
-        move_to_owner(u.datum, u.how == 'w');
-      if (u.how == 'r' || u.how == 'x') bring(u.datum, on);
+        move_to_owner(u.object, u.how == 'w');
+      if (u.how == 'r' || u.how == 'x') copy_to(u.object, on);
     }
     for (const use& u : uses) {
       if (u.how == 'r') continue;
-      forget_copies(u.datum);
-      datum& d = at(u.datum);
+      forget_copies(u.object);
+      data_object& d = at(u.object);
       if (u.how == '+') {
         if (on != d.home && std::ranges::find(d.contributors, on) == d.contributors.end())
           d.contributors.push_back(on);
       } else if (on != d.home) {
-        move(u.datum, on, d.home);  // the result moves home, and its writer keeps it
-        if (cache_) hold(d.home, on, u.datum);
+        move(u.object, on, d.home);  // the result moves home, and its writer keeps it
+        if (cache_) hold(d.home, on, u.object);
       }
     }
   }
   void fetch(int d, int to) {
     move_to_owner(d, false);
-    bring(d, to);
+    copy_to(d, to);
   }
   // Contents to read, without copies.
   void gather(const std::vector<int>& list, int root) {
     for (const int d : list) {
       move_to_owner(d, false);
-      spread(d, at(d).home, root, root);
+      tree_transfer(d, at(d).home, root, root);
     }
   }
   void scatter(const std::vector<int>& list, int root) {
     for (const int d : list) {
       collect(d);
-      datum& one = at(d);
+      data_object& one = at(d);
       forget_copies(d, one.home == root ? one.owner : -1);
       one.home = root;
       if (one.owner == root) continue;
-      spread(d, root, one.owner, root);
+      tree_transfer(d, root, one.owner, root);
       forget_copies(d);
       one.home = one.owner;
     }
@@ -118,7 +118,7 @@ class model {
   }
 
  private:
-  struct datum {
+  struct data_object {
     std::size_t size;
     int owner, home;
     std::vector<int> contributors;
@@ -126,15 +126,15 @@ class model {
   table make() const {
     return table(static_cast<std::size_t>(p_), std::vector<std::uint64_t>(static_cast<std::size_t>(p_)));
   }
-  datum& at(int d) { return data_[static_cast<std::size_t>(d)]; }
-  const datum& at(int d) const { return data_[static_cast<std::size_t>(d)]; }
+  data_object& at(int d) { return data_[static_cast<std::size_t>(d)]; }
+  const data_object& at(int d) const { return data_[static_cast<std::size_t>(d)]; }
 
   void move(int d, int from, int to) {
     sent_[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)] += at(d).size;
     ++messages_[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
   }
   // Short data use the binomial tree below the root, if there are four ranks or more.
-  void spread(int d, int from, int to, int root) {
+  void tree_transfer(int d, int from, int to, int root) {
     if (from == to) return;
     if (p_ < 4 || at(d).size > 1024) return move(d, from, to);
     packed_ = true;
@@ -143,7 +143,7 @@ class model {
       from == root ? move(d, above, below) : move(d, below, above);
     }
   }
-  void bring(int d, int to) {
+  void copy_to(int d, int to) {
     const int home = at(d).home;
     if (home == to) return;
     if (holds(home, to, d))
@@ -157,11 +157,11 @@ class model {
     at(d).contributors.clear();
   }
   void move_to_owner(int d, bool overwritten, bool contributes = false) {
-    datum& one = at(d);
+    data_object& one = at(d);
     if (!contributes) collect(d);
     if (one.home == one.owner) return;
     const int before = one.home;
-    if (!overwritten) bring(d, one.owner);
+    if (!overwritten) copy_to(d, one.owner);
     forget_copies(d);
     one.home = one.owner;
     if (!overwritten && cache_) hold(one.home, before, d);
@@ -191,7 +191,7 @@ class model {
   int p_;
   bool cache_;
   std::size_t max_bytes_;
-  std::vector<datum> data_;
+  std::vector<data_object> data_;
   std::map<pair, std::vector<int>> copies_;  // least recently used first
   table sent_, messages_;
   std::uint64_t contributed_ = 0, hits_ = 0;

@@ -78,7 +78,7 @@ class drawing {
 
   // --- data
   void create() {
-    datum_shape d;
+    object_shape d;
     d.of = static_cast<type>(below(types));
     if (d.of == type::numbers || d.of == type::shorts) {
       const std::size_t max_counts[] = {1, 10, 100, 600, 2000, 20000};
@@ -97,7 +97,7 @@ class drawing {
     pending_ranks_.emplace_back();
     alive_.push_back(1);
     g_.data.push_back(std::move(d));
-    add({.kind = step_kind::create, .datum = data() - 1, .concerned = everyone()});
+    add({.kind = step_kind::create, .object = data() - 1, .concerned = everyone()});
   }
   // One rank has read all input, as in the original programs.
   void scatter_first_contents() {
@@ -111,7 +111,7 @@ class drawing {
       if (!s.list.empty()) add(std::move(s));
     }
   }
-  int any_datum() {
+  int any_object() {
     for (int tries = 0; tries < 1000; ++tries)
       if (const int d = static_cast<int>(below(g_.data.size())); alive_[at(d)]) return d;
     create();
@@ -120,7 +120,7 @@ class drawing {
   // Moves contributions and contents to the owner, in a step that concerns all their ranks.
   void move_to_owner(int d) {
     if (pending_ranks_[at(d)].empty()) return;
-    add({.kind = step_kind::fetch, .datum = d, .rank = owner_[at(d)], .concerned = around(d)});
+    add({.kind = step_kind::fetch, .object = d, .rank = owner_[at(d)], .concerned = around(d)});
     make_holders(d);
   }
   void make_holders(int d) {
@@ -128,7 +128,7 @@ class drawing {
     pending_ranks_[at(d)].clear();
   }
   void flushed(int d) {
-    add({.kind = step_kind::flush, .datum = d, .concerned = around(d)});
+    add({.kind = step_kind::flush, .object = d, .concerned = around(d)});
     holders_[at(d)].clear();
   }
 
@@ -141,7 +141,7 @@ class drawing {
     for (const type t : s.of) {
       int found = -1;
       for (int tries = 0; tries < 20 && found < 0; ++tries) {
-        const int d = any_datum();
+        const int d = any_object();
         if (g_.data[at(d)].of == t && std::find(w.data.begin(), w.data.end(), d) == w.data.end()) found = d;
       }
       if (found < 0) return false;
@@ -162,7 +162,7 @@ class drawing {
       w.runs = any_rank();
     } else {
       w.placement = placement_kind::on_owner;
-      w.owner_of = chance(80) ? w.data[below(w.data.size())] : any_datum();
+      w.owner_of = chance(80) ? w.data[below(w.data.size())] : any_object();
       w.runs = owner_[at(w.owner_of)];
     }
     add_task(std::move(w));
@@ -219,9 +219,9 @@ class drawing {
         if (chance(50)) return add({.kind = step_kind::cache, .on = chance(70), .concerned = everyone()});
         return add({.kind = step_kind::progress, .concerned = some()});
       case 9:
-        return flushed(any_datum());
+        return flushed(any_object());
       case 10:
-        if (chance(70)) return flushed(any_datum());
+        if (chance(70)) return flushed(any_object());
         add({.kind = step_kind::flush_all, .concerned = everyone()});
         for (auto& h : holders_) h.clear();
         return;
@@ -230,7 +230,7 @@ class drawing {
       case 12:
         return chance(30) ? add({.kind = step_kind::barrier, .concerned = everyone()}) : create();
       default:
-        if (chance(30)) remove(any_datum());
+        if (chance(30)) remove(any_object());
     }
   }
   // Ranks that have contributed to data of a waiting rank wait too.
@@ -252,34 +252,34 @@ class drawing {
     return ranks;
   }
   void look() {
-    const int d = any_datum(), to = any_rank();
+    const int d = any_object(), to = any_rank();
     move_to_owner(d);
-    step s{.kind = step_kind::fetch, .datum = d, .rank = to, .concerned = around(d)};
+    step s{.kind = step_kind::fetch, .object = d, .rank = to, .concerned = around(d)};
     s.concerned[at(to)] = 1;
     if (to != owner_[at(d)]) holders_[at(d)].insert(to);
     std::vector<char> ranks = nobody();
     ranks[at(to)] = 1;
     if (to != owner_[at(d)] || chance(50)) add(std::move(s));
-    add({.kind = step_kind::acquire, .datum = d, .rank = to, .concerned = ranks});
+    add({.kind = step_kind::acquire, .object = d, .rank = to, .concerned = ranks});
   }
   void change() {
-    const int d = any_datum();
+    const int d = any_object();
     move_to_owner(d);
     std::vector<char> ranks = nobody();
     ranks[at(owner_[at(d)])] = 1;
-    add({.kind = step_kind::change, .datum = d, .salt = random_(), .concerned = ranks});
+    add({.kind = step_kind::change, .object = d, .salt = random_(), .concerned = ranks});
     flushed(d);
   }
   void transfer() {
-    const int from = any_datum();
+    const int from = any_object();
     int to = -1;
     for (int tries = 0; tries < 20 && to < 0; ++tries)
-      if (const int d = any_datum(); d != from && g_.data[at(d)].of == g_.data[at(from)].of &&
-                                     g_.data[at(d)].count == g_.data[at(from)].count)
+      if (const int d = any_object(); d != from && g_.data[at(d)].of == g_.data[at(from)].of &&
+                                      g_.data[at(d)].count == g_.data[at(from)].count)
         to = d;
     if (to < 0) return;
     move_to_owner(from), move_to_owner(to);
-    step s{.kind = step_kind::transfer, .datum = from, .other = to, .concerned = nobody()};
+    step s{.kind = step_kind::transfer, .object = from, .other = to, .concerned = nobody()};
     s.concerned[at(owner_[at(from)])] = s.concerned[at(owner_[at(to)])] = 1;
     s.tag = transfers_++;  // unique: transfers of a pair may overtake each other
     work w;
@@ -291,7 +291,7 @@ class drawing {
       w.runs = owner_[at(to)];
       w.salt = random_();
       for (int tries = 0; tries < 20 && w.data.empty(); ++tries)
-        if (const int d = any_datum(); g_.data[at(d)].of == g_.data[at(to)].of) w.data.push_back(d);
+        if (const int d = any_object(); g_.data[at(d)].of == g_.data[at(to)].of) w.data.push_back(d);
     }
     add(std::move(s));
     flushed(to);
@@ -302,11 +302,11 @@ class drawing {
       if (shapes()[i].of == std::vector<type>{t} && shapes()[i].how[0] == use_mode::read_write) return i;
     return 0;
   }
-  void set_owner() { move(any_datum(), any_rank()); }
+  void set_owner() { move(any_object(), any_rank()); }
   void move(int d, int to) {
     move_to_owner(d);
     const int before = owner_[at(d)];
-    step s{.kind = step_kind::set_owner, .datum = d, .rank = to, .concerned = around(d)};
+    step s{.kind = step_kind::set_owner, .object = d, .rank = to, .concerned = around(d)};
     s.concerned[at(to)] = 1;
     add(std::move(s));
     owner_[at(d)] = to;
@@ -314,7 +314,7 @@ class drawing {
   }
   std::vector<int> some_data() {
     std::set<int> all;
-    for (std::size_t n = 1 + below(8); n > 0; --n) all.insert(any_datum());
+    for (std::size_t n = 1 + below(8); n > 0; --n) all.insert(any_object());
     return {all.begin(), all.end()};
   }
   void gather() {
@@ -330,7 +330,7 @@ class drawing {
     std::vector<char> ranks = nobody();
     ranks[at(done.rank)] = 1;
     for (const int d : done.list)
-      add({.kind = step_kind::acquire, .datum = d, .rank = done.rank, .concerned = ranks});
+      add({.kind = step_kind::acquire, .object = d, .rank = done.rank, .concerned = ranks});
   }
   // Data of one rank get other owners and move there at once.
   void move_and_scatter() {
@@ -345,7 +345,7 @@ class drawing {
   }
   void remove(int d) {
     move_to_owner(d);
-    add({.kind = step_kind::remove, .datum = d, .concerned = around(d)});
+    add({.kind = step_kind::remove, .object = d, .concerned = around(d)});
     alive_[at(d)] = 0;
   }
 
@@ -357,15 +357,15 @@ class drawing {
     const auto add_known = [&](int d, const std::vector<char>& ranks) { join(g_.data[at(d)].known, ranks); };
     for (const step& s : g_.steps) {
       if (s.kind == step_kind::create) {
-        std::vector<char>& ranks = g_.data[at(s.datum)].known;
-        ranks[at(g_.data[at(s.datum)].owner)] = 1;
-        if (const int from = g_.data[at(s.datum)].contents_at; from >= 0) ranks[at(from)] = 1;
+        std::vector<char>& ranks = g_.data[at(s.object)].known;
+        ranks[at(g_.data[at(s.object)].owner)] = 1;
+        if (const int from = g_.data[at(s.object)].contents_at; from >= 0) ranks[at(from)] = 1;
       } else if (s.kind == step_kind::task) {
         for (const int d : s.work.data) add_known(d, s.concerned);
         if (s.work.placement == placement_kind::on_owner) add_known(s.work.owner_of, s.concerned);
-      } else if (s.datum >= 0) {
+      } else if (s.object >= 0) {
         if (s.kind == step_kind::transfer) add_known(s.other, s.concerned);
-        add_known(s.datum, s.concerned);
+        add_known(s.object, s.concerned);
       } else {
         for (const int d : s.list) {
           std::vector<char> root = nobody();
@@ -377,7 +377,7 @@ class drawing {
     for (step& s : g_.steps)
       if (s.kind == step_kind::create || s.kind == step_kind::set_owner || s.kind == step_kind::flush ||
           s.kind == step_kind::remove)
-        s.concerned = g_.data[at(s.datum)].known;
+        s.concerned = g_.data[at(s.object)].known;
     if (g_.omitted != omission::some) return;
     for (step& s : g_.steps)  // some other ranks insert the task too, and can skip it
       if (s.kind == step_kind::task && s.work.placement != placement_kind::on_after && s.work.runs >= 0)

@@ -15,22 +15,22 @@
 namespace graphs {
 
 enum class step_kind : std::uint8_t {
-  create,     // `datum`
+  create,     // `object`
   task,       // `work`
-  fetch,      // `datum` to `rank`
-  acquire,    // `rank` has an up-to-date copy of `datum`, and acquires it
-  change,     // the owner of `datum` acquires and changes it; then copies are flushed
-  transfer,   // explicitly from `datum`'s owner to the owner of `other`, whose copies are flushed
-  set_owner,  // of `datum`, to `rank`
+  fetch,      // `object` to `rank`
+  acquire,    // `rank` has an up-to-date copy of `object`, and acquires it
+  change,     // the owner of `object` acquires and changes it; then copies are flushed
+  transfer,   // explicitly from `object`'s owner to the owner of `other`, whose copies are flushed
+  set_owner,  // of `object`, to `rank`
   scatter,    // `list`, from `rank`
   gather,     // `list`, to `rank`
   cache,      // `on`
-  flush,      // `datum`
+  flush,      // `object`
   flush_all,
   wait_all,  // on the ranks concerned
   barrier,
   progress,  // on the ranks concerned
-  remove     // `datum`
+  remove     // `object`
 };
 
 enum class placement_kind : std::uint8_t { none, on, on_owner, on_after };
@@ -48,7 +48,7 @@ struct work {
 
 struct step {
   step_kind kind = step_kind::task;
-  int datum = -1, other = -1, rank = 0;
+  int object = -1, other = -1, rank = 0;
   bool on = false;
   std::uint64_t salt = 0;     // of change
   int tag = 0;                // of a transfer
@@ -58,7 +58,7 @@ struct step {
   std::vector<char> concerned{};  // by rank
 };
 
-struct datum_shape {
+struct object_shape {
   type of = type::number;
   std::size_t count = 1;
   int owner = 0;                 // at creation
@@ -76,7 +76,7 @@ enum class omission : std::uint8_t { nothing, all, some };
 struct graph {
   tutti::tasks::options how;
   omission omitted = omission::nothing;  // what ranks that are not concerned omit
-  std::vector<datum_shape> data;
+  std::vector<object_shape> data;
   std::vector<step> steps;
 };
 
@@ -85,7 +85,7 @@ struct graph {
 graph draw(std::uint64_t seed, int p, int max_tasks, int workers);
 
 /// Describes what the program does with the data up to this step, and which ranks are concerned.
-std::string history(const graph& g, int datum, std::size_t last);
+std::string history(const graph& g, int object, std::size_t last);
 
 /// Runs the program on one rank beside a serial run, and checks everything that the rank can see.
 void run_and_compare(const graph& g, const tutti::communicator& world, std::uint64_t seed);

@@ -20,7 +20,7 @@ std::string line(const graph& g, const step& s, int d) {
   const std::string to = " " + std::to_string(s.rank);
   switch (s.kind) {
     case step_kind::create: {
-      const datum_shape& shape = g.data[static_cast<std::size_t>(d)];
+      const object_shape& shape = g.data[static_cast<std::size_t>(d)];
       return "made for " + std::to_string(shape.owner) + ", " + std::to_string(shape.bytes()) +
              " bytes, memory of the program's at" + of_ranks(shape.own_memory) +
              (shape.contents_at >= 0 ? ", contents at " + std::to_string(shape.contents_at) : "");
@@ -44,8 +44,8 @@ std::string line(const graph& g, const step& s, int d) {
     case step_kind::change:
       return "changed by its owner";
     case step_kind::transfer:
-      return s.datum == d ? "sent to the owner of " + std::to_string(s.other)
-                          : "received from the owner of " + std::to_string(s.datum);
+      return s.object == d ? "sent to the owner of " + std::to_string(s.other)
+                           : "received from the owner of " + std::to_string(s.object);
     case step_kind::set_owner:
       return "now owned by" + to;
     case step_kind::scatter:
@@ -73,16 +73,16 @@ std::string line(const graph& g, const step& s, int d) {
 }  // namespace
 
 std::string history(const graph& g, int d, std::size_t last) {
-  std::string text = "\n  datum " + std::to_string(d) + (g.how.cache ? ", cache of " : ", no cache, but ") +
-                     std::to_string(g.how.cache_bytes) + " bytes, " + std::to_string(g.how.workers) +
-                     " workers";
+  std::string text = "\n  data object " + std::to_string(d) +
+                     (g.how.cache ? ", cache of " : ", no cache, but ") + std::to_string(g.how.cache_bytes) +
+                     " bytes, " + std::to_string(g.how.workers) + " workers";
   for (std::size_t i = 0; i <= last && i < g.steps.size(); ++i) {
     const step& s = g.steps[i];
     const bool used = std::ranges::find(s.work.data, d) != s.work.data.end() ||
                       std::ranges::find(s.list, d) != s.list.end();
     const bool of_all =
         s.kind == step_kind::cache || s.kind == step_kind::flush_all || s.kind == step_kind::wait_all;
-    if (used || of_all || s.datum == d || s.other == d)
+    if (used || of_all || s.object == d || s.other == d)
       text += "\n  " + std::to_string(i) + ": " + line(g, s, d) + of_ranks(s.concerned);
   }
   return text;

@@ -30,7 +30,7 @@ class area {
   std::unique_ptr<std::uint64_t[]> words_;
 };
 
-struct datum {
+struct data_object {
   area expected;  // contents in a serial run
   area mine;      // this rank's memory, if the program provides it
   any_handle handle;
@@ -64,23 +64,23 @@ class program_run {
   void run(const step& s, bool here) {
     switch (s.kind) {
       case step_kind::create:
-        return create(s.datum, here);
+        return create(s.object, here);
       case step_kind::task:
         return task(s.work, here);
       case step_kind::fetch:
-        if (here) each(s.datum, [&](auto& h) { rt_.fetch(h, s.rank); });
+        if (here) each(s.object, [&](auto& h) { rt_.fetch(h, s.rank); });
         return;
       case step_kind::acquire:
-        if (here) compare_copy(s.datum);
+        if (here) compare_copy(s.object);
         return;
       case step_kind::change:
         return change(s);
       case step_kind::transfer:
         return transfer(s);
       case step_kind::set_owner:
-        all_[at(s.datum)].owner = s.rank;
+        all_[at(s.object)].owner = s.rank;
         if (!here) return;
-        each(s.datum, [&](auto& h) {
+        each(s.object, [&](auto& h) {
           rt_.set_rank(h, s.rank);
           check.equal(rt_.rank(h), s.rank);
         });
@@ -92,7 +92,7 @@ class program_run {
       case step_kind::cache:
         return rt_.cache(s.on);
       case step_kind::flush:
-        if (here) each(s.datum, [&](auto& h) { rt_.flush(h); });
+        if (here) each(s.object, [&](auto& h) { rt_.flush(h); });
         return;
       case step_kind::flush_all:
         return rt_.flush();
@@ -108,8 +108,8 @@ class program_run {
         if (here) rt_.progress();
         return;
       case step_kind::remove:
-        all_[at(s.datum)].alive = false;
-        if (here) each(s.datum, [&](auto& h) { rt_.remove(h); });
+        all_[at(s.object)].alive = false;
+        if (here) each(s.object, [&](auto& h) { rt_.remove(h); });
         return;
     }
   }
@@ -121,8 +121,8 @@ class program_run {
 
   // --- data
   void create(int which, bool here) {
-    const datum_shape& shape = g_.data[at(which)];
-    datum& d = all_[at(which)];
+    const object_shape& shape = g_.data[at(which)];
+    data_object& d = all_[at(which)];
     d.expected = area(shape.bytes());
     d.owner = shape.owner;
     d.alive = true;
@@ -148,14 +148,14 @@ class program_run {
     }
   }
   template <class T>
-  void make(const datum_shape& shape, datum& d) {
+  void make(const object_shape& shape, data_object& d) {
     if (shape.tag >= 0)
       d.handle.get<T>() = made<T>(shape, d, tasks::with_tag(shape.tag));
     else
       d.handle.get<T>() = made<T>(shape, d);
   }
   template <class T, class... Tag>
-  tasks::handle<T> made(const datum_shape& shape, datum& d, Tag... tag) {
+  tasks::handle<T> made(const object_shape& shape, data_object& d, Tag... tag) {
     const bool own = shape.own_memory[at(me_)] != 0;
     if constexpr (tasks::typed::held<T>::is_span) {
       using element = typename T::element_type;
@@ -191,20 +191,20 @@ class program_run {
     s.insert(rt_, data.data(), how, w.salt, &t.actual);
   }
   void change(const step& s) {
-    const datum_shape& shape = g_.data[at(s.datum)];
-    datum& d = all_[at(s.datum)];
+    const object_shape& shape = g_.data[at(s.object)];
+    data_object& d = all_[at(s.object)];
     if (d.owner == me_)
-      each(s.datum, [&](auto& h) {
+      each(s.object, [&](auto& h) {
         auto view = rt_.acquire(h, tasks::access::read_write);
-        compare(as_span(*view), s.datum);
+        compare(as_span(*view), s.object);
         graphs::change(shape.of, shape.count, as_span(*view).data(), s.salt);
       });
     graphs::change(shape.of, shape.count, d.expected.data(), s.salt);
   }
   void transfer(const step& s) {
-    datum &from = all_[at(s.datum)], &to = all_[at(s.other)];
+    data_object &from = all_[at(s.object)], &to = all_[at(s.other)];
     if (from.owner == me_)
-      each(s.datum, [&](auto& h) { rt_.isend_detached(h, to.owner, s.tag, [this] { ++called_; }); });
+      each(s.object, [&](auto& h) { rt_.isend_detached(h, to.owner, s.tag, [this] { ++called_; }); });
     if (to.owner == me_)
       each(s.other, [&](auto& h) {
         if (s.unlocks != 0)
@@ -246,7 +246,7 @@ class program_run {
   void compare(std::span<E> got, int d) const {
     check.equal(got.size(), g_.data[at(d)].count);
     if (std::memcmp(got.data(), all_[at(d)].expected.data(), got.size_bytes()) != 0)
-      fail_difference("datum", d);
+      fail_difference("data object", d);
   }
   void compare_copy(int d) {
     each(d, [&](auto& h) {
@@ -269,11 +269,11 @@ class program_run {
   }
   void compare_owned() {
     for (std::size_t i = 0; i < all_.size(); ++i) {
-      datum& d = all_[i];
+      data_object& d = all_[i];
       const int n = static_cast<int>(i);
       if (!d.alive || d.owner != me_) continue;
       if (d.mine.data() != nullptr && std::memcmp(d.mine.data(), d.expected.data(), d.expected.size()) != 0)
-        fail_difference("owned datum", n);
+        fail_difference("owned data object", n);
       compare_copy(n);
     }
   }
@@ -281,7 +281,7 @@ class program_run {
   const graph& g_;
   int me_;
   std::uint64_t seed_;
-  std::vector<datum> all_;
+  std::vector<data_object> all_;
   std::deque<task_result> results_;
   std::size_t now_ = 0, compared_ = 0;
   std::uint64_t ran_ = 0;
