@@ -146,7 +146,7 @@ class runtime {
   /// freed. Handles of the data then dangle. Their tag may be used again.
   template <class T>
   void remove(handle<T>& h) {
-    abi::remove(*graph_, h.native());
+    abi::remove(*graph_, handle_access::data_of(h));
     h = {};
   }
 
@@ -154,30 +154,30 @@ class runtime {
   /// registration.
   template <class T>
   long tag(const handle<T>& h) const {
-    return abi::tag_of(checked(h, "tag"));
+    return abi::tag_of(validated(h, "tag"));
   }
   /// Sets the tag, before the data are used. If these data were registered last, the next data get
   /// their index.
   template <class T>
   void set_tag(const handle<T>& h, long tag) {
-    abi::set_tag(*graph_, checked(h, "set_tag"), tag);
+    abi::set_tag(*graph_, validated(h, "set_tag"), tag);
   }
   /// The owner.
   template <class T>
   int rank(const handle<T>& h) const {
-    return abi::extent_of(checked(h, "rank")).owner;
+    return abi::extent_of(validated(h, "rank")).owner;
   }
   /// Changes the owner from here on. All ranks that registered the data call it, at the same place
   /// in their order of insertion. The contents move to the new owner at the next use, by scatter(),
   /// or before another change of owner.
   template <class T>
   void set_rank(const handle<T>& h, int owner) {
-    abi::set_owner(*graph_, checked(h, "set_rank"), owner);
+    abi::set_owner(*graph_, validated(h, "set_rank"), owner);
   }
   /// How many elements the data have.
   template <class T>
   std::size_t count(const handle<T>& h) const {
-    return abi::extent_of(checked(h, "count")).count;
+    return abi::extent_of(validated(h, "count")).count;
   }
 
   // --- tasks ---
@@ -196,8 +196,8 @@ class runtime {
   void insert(Kernel&& kernel, const Arguments&... arguments) {
     using kernel_type = std::decay_t<Kernel>;
     using uses_type = typed::uses_among<Arguments...>;
-    if constexpr (typed::check_arguments<Arguments...>())
-      if constexpr (typed::check_kernel<kernel_type>(uses_type())) {
+    if constexpr (typed::validate_arguments<Arguments...>())
+      if constexpr (typed::validate_kernel<kernel_type>(uses_type())) {
         using code_type = typed::code_type<kernel_type, uses_type>;
         std::array<use, uses_type::count + 1> uses;
         task_options w;
@@ -253,7 +253,7 @@ class runtime {
   /// may.
   template <class T>
   void fetch(const handle<T>& h, int rank, std::source_location at = std::source_location::current()) {
-    abi::fetch(noted(at), h.native(), rank);
+    abi::fetch(noted(at), handle_access::data_of(h), rank);
   }
   /// Sends data whose contents are at `root` to their owners; the root keeps no copy. Collective,
   /// over a range of handles of one type. Some handles may be empty on ranks that are not
@@ -280,7 +280,7 @@ class runtime {
   /// place.
   template <class T>
   void flush(const handle<T>& h) {
-    abi::flush(*graph_, &checked(h, "flush"));
+    abi::flush(*graph_, &validated(h, "flush"));
   }
   /// Discards all copies of all data. All ranks call it.
   void flush() { abi::flush(*graph_, nullptr); }
@@ -341,9 +341,6 @@ class runtime {
   /// The work of this rank so far.
   tasks::statistics statistics() const { return abi::counts(*graph_); }
 
-  // For the library.
-  task_graph& native() const noexcept { return *graph_; }
-
  private:
   task_graph& noted(const std::source_location& at) const noexcept {
     abi::note(*graph_, at);
@@ -363,12 +360,12 @@ class runtime {
     ((e.tag = tag.tag), ...);
     if constexpr (sizeof...(Tag) != 0)
       if (e.tag < 0) abi::refuse(*graph_, "data", "with_tag", "is below 0", "pass tags of 0 or more");
-    return handle<T>(abi::add(*graph_, e));
+    return handle_access::make<T>(abi::add(*graph_, e));
   }
   template <class T>
-  data_handle& checked(const handle<T>& h, const char* operation) const {
+  data_handle& validated(const handle<T>& h, const char* operation) const {
     if (!h) abi::refuse(*graph_, operation, "handle", "is empty", "pass one that data() returned");
-    return *h.native();
+    return *handle_access::data_of(h);
   }
 
   template <class T, use_mode How>
@@ -392,7 +389,7 @@ class runtime {
   template <bool Const, class T>
   view<T, Const> acquired(const handle<T>& h, use_mode how) {
     place at{};
-    void* one = abi::acquire(*graph_, &checked(h, "acquire"), how, at);
+    void* one = abi::acquire(*graph_, &validated(h, "acquire"), how, at);
     return view<T, Const>(*graph_, one, at);
   }
   request started(const transfer& t, bool sends) {
@@ -418,7 +415,7 @@ class runtime {
   template <class Handles, class Do>
   void each(const Handles& handles, Do&& run) {
     std::vector<data_handle*> all;
-    for (const auto& h : handles) all.push_back(h.native());
+    for (const auto& h : handles) all.push_back(handle_access::data_of(h));
     run(all.data(), all.size());
   }
 

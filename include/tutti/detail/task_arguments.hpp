@@ -23,6 +23,18 @@ namespace tutti::tasks {
 template <class T>
 class handle;
 
+/// A friend of handle: from a handle to the library's object behind it, and back.
+struct handle_access {
+  template <class T>
+  static data_handle* data_of(const handle<T>& h) noexcept {
+    return h.what_;
+  }
+  template <class T>
+  static handle<T> make(data_handle* what) noexcept {
+    return handle<T>(what);
+  }
+};
+
 namespace typed {
 
 template <class T>
@@ -112,7 +124,7 @@ inline constexpr reducer reducer_with_neutral{combine_by<E, Op>, nullptr};
 
 /// Emits one compile error for a wrong operator of a reduction.
 template <class E, class Op>
-constexpr bool check_reduction_op() {
+constexpr bool validate_reduction_op() {
   constexpr bool stateless = std::is_empty_v<Op> && std::is_default_constructible_v<Op>;
   static_assert(stateless, "tutti: insert: reduce: op has a state: pass a callable that captures nothing");
   if constexpr (stateless) {
@@ -133,8 +145,8 @@ constexpr bool check_reduction_op() {
   return false;
 }
 template <class E, class Op>
-constexpr bool check_reduction() {
-  if constexpr (check_reduction_op<E, Op>()) {
+constexpr bool validate_reduction() {
+  if constexpr (validate_reduction_op<E, Op>()) {
     constexpr bool is_known = tutti::detail::has_identity<E, Op>;
     static_assert(
         is_known,
@@ -144,8 +156,8 @@ constexpr bool check_reduction() {
   return false;
 }
 template <class E, class Op, class V>
-constexpr bool check_reduction_with() {
-  if constexpr (check_reduction_op<E, Op>()) {
+constexpr bool validate_reduction_with() {
+  if constexpr (validate_reduction_op<E, Op>()) {
     constexpr bool fits = tutti::detail::becomes_element<V, E>;
     static_assert(fits, "tutti: insert: reduce: neutral(v): v is not convertible to an element: pass one");
     return fits;
@@ -174,7 +186,7 @@ consteval bool takes_named_parameters() {
 }
 
 template <class Kernel, class... Uses, std::size_t... I>
-constexpr bool check_parameters(std::index_sequence<I...>) {
+constexpr bool validate_parameters(std::index_sequence<I...>) {
   using signature = decltype(tutti::detail::signature_of<Kernel>());
   if constexpr (takes_named_parameters<signature>()) {
     constexpr bool counted = signature::count == sizeof...(Uses);
@@ -221,7 +233,7 @@ template <class A>
 inline constexpr bool is_argument = is_use<A> || std::is_same_v<A, on_rank> || std::is_same_v<A, on_owner> ||
                                     std::is_same_v<A, after_tag> || std::is_same_v<A, task_name>;
 template <class... Arguments>
-constexpr bool check_arguments() {
+constexpr bool validate_arguments() {
   constexpr bool is_known = (is_argument<Arguments> && ...);
   static_assert(is_known,
                 "tutti: insert: an argument after the kernel has no access mode: pass read(h), write(h), "
@@ -230,8 +242,8 @@ constexpr bool check_arguments() {
 }
 
 template <class Kernel, class... Uses>
-constexpr bool check_kernel(use_list<Uses...>) {
-  if constexpr (check_parameters<Kernel, Uses...>(std::index_sequence_for<Uses...>())) {
+constexpr bool validate_kernel(use_list<Uses...>) {
+  if constexpr (validate_parameters<Kernel, Uses...>(std::index_sequence_for<Uses...>())) {
     constexpr bool fits = std::is_invocable_v<Kernel&, typename Uses::given_type::type...>;
     static_assert(fits,
                   "tutti: insert: the kernel cannot be called with its data: a T for handle<T>, a span for a "
@@ -317,18 +329,18 @@ using code_type = typename code_for<Kernel, List>::type;
 /// The kernel reads the data through `const T&`, or a span of const elements.
 template <class T>
 auto read(const handle<T>& h) noexcept {
-  return typed::typed_use<T, use_mode::read>{h.native()};
+  return typed::typed_use<T, use_mode::read>{handle_access::data_of(h)};
 }
 /// The kernel overwrites all of the data through a `T&`, or a span, whose contents are undefined at
 /// first.
 template <class T>
 auto write(const handle<T>& h) noexcept {
-  return typed::typed_use<T, use_mode::write>{h.native()};
+  return typed::typed_use<T, use_mode::write>{handle_access::data_of(h)};
 }
 /// The kernel reads and writes the data through a `T&`, or a span.
 template <class T>
 auto read_write(const handle<T>& h) noexcept {
-  return typed::typed_use<T, use_mode::read_write>{h.native()};
+  return typed::typed_use<T, use_mode::read_write>{handle_access::data_of(h)};
 }
 /// The neutral element of `op`: op(v, x) and op(x, v) are x for every x. For reduce(h, op,
 /// neutral(v)).
@@ -362,19 +374,20 @@ template <class T, class Op>
 auto reduce(const handle<T>& h, Op) noexcept {
   using element = typed::element_of_held<T>;
   using use_type = typed::typed_use<T, use_mode::reduce>;
-  if constexpr (typed::check_reduction<element, Op>())
-    return use_type{h.native(), &typed::reducer_of<element, Op>};
+  if constexpr (typed::validate_reduction<element, Op>())
+    return use_type{handle_access::data_of(h), &typed::reducer_of<element, Op>};
   else
-    return use_type{h.native()};
+    return use_type{handle_access::data_of(h)};
 }
 template <class T, class Op, class V>
 auto reduce(const handle<T>& h, Op, const typed::neutral_value<V>& v) noexcept {
   using element = typed::element_of_held<T>;
   using use_type = typed::reducing_use<T>;
-  if constexpr (typed::check_reduction_with<element, Op, V>())
-    return use_type{{h.native(), &typed::reducer_with_neutral<element, Op>}, static_cast<element>(v.value)};
+  if constexpr (typed::validate_reduction_with<element, Op, V>())
+    return use_type{{handle_access::data_of(h), &typed::reducer_with_neutral<element, Op>},
+                    static_cast<element>(v.value)};
   else
-    return typed::typed_use<T, use_mode::reduce>{h.native()};
+    return typed::typed_use<T, use_mode::reduce>{handle_access::data_of(h)};
 }
 
 /// This rank runs the task; the owners receive what it writes.
@@ -382,7 +395,7 @@ inline typed::on_rank on(int rank) noexcept { return {rank}; }
 /// The owner of `h` runs the task.
 template <class T>
 typed::on_owner on_owner_of(const handle<T>& h) noexcept {
-  return {h.native()};
+  return {handle_access::data_of(h)};
 }
 /// The task waits until this tag is unlocked (unlock()).
 inline typed::after_tag after(std::uint64_t tag) noexcept { return {tag}; }

@@ -32,11 +32,10 @@ class handle {
   explicit operator bool() const noexcept { return what_ != nullptr; }
   friend bool operator==(const handle&, const handle&) noexcept = default;
 
-  // For the library.
-  explicit handle(data_handle* what) noexcept : what_(what) {}
-  data_handle* native() const noexcept { return what_; }
-
  private:
+  friend struct handle_access;
+  explicit handle(data_handle* what) noexcept : what_(what) {}
+
   data_handle* what_ = nullptr;
 };
 
@@ -62,10 +61,11 @@ struct with_tag {
 /// runtime's own ranks, or those of the communicator, with its other messages.
 struct transfer {
   template <class T>
-  transfer(const handle<T>& h, int other, int by_tag) : all{h.native(), other, by_tag, nullptr} {}
+  transfer(const handle<T>& h, int other, int by_tag)
+      : all{handle_access::data_of(h), other, by_tag, nullptr} {}
   template <class T>
   transfer(const handle<T>& h, int other, int by_tag, const communicator& where)
-      : all{h.native(), other, by_tag, &detail::impl_of(where)} {}
+      : all{handle_access::data_of(h), other, by_tag, &detail::impl_of(where)} {}
   explicit_transfer all;
 };
 
