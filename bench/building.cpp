@@ -31,14 +31,14 @@ struct cost {
   std::size_t bytes = 0, rounds = 0;  // as written: a loop's body counts once
 };
 
-cost cost_of(const tutti::pure_algorithm& a, int ranks, int rank) {
-  tutti::shape s;
+cost cost_of(const tutti::detail::pure_algorithm& a, int ranks, int rank) {
+  tutti::detail::shape s;
   s.what = a.what;
   s.size = ranks;
   s.rank = rank;
-  s.in_place = has_restriction(a.restrictions, tutti::restriction::in_place);
+  s.in_place = has_restriction(a.restrictions, tutti::detail::restriction::in_place);
   s.parameter_values = a.default_values();
-  if (has_restriction(a.restrictions, tutti::restriction::inter)) s.first_group = ranks / 2;
+  if (has_restriction(a.restrictions, tutti::detail::restriction::inter)) s.first_group = ranks / 2;
   std::array<int, 4> near{};  // of the neighbourhood collectives: two on either side
   for (int i = 0; i < 4; ++i)
     near[static_cast<std::size_t>(i)] = (rank + ranks + (i < 2 ? i - 2 : i - 1)) % ranks;
@@ -48,15 +48,15 @@ cost cost_of(const tutti::pure_algorithm& a, int ranks, int rank) {
   double spent = 0;
   for (int attempt = 0; attempt < 20 && spent < 50e3; ++attempt) {
     const auto start = clock_type::now();
-    tutti::builder b;
+    tutti::detail::builder b;
     a.write(s, b);
-    const tutti::schedule made = b.finish();
+    const tutti::detail::schedule made = b.finish();
     const double us = std::chrono::duration<double, std::micro>(clock_type::now() - start).count();
     c.us = attempt == 0 ? us : std::min(c.us, us);
     c.bytes = made.memory();
     c.rounds = static_cast<std::size_t>(
         std::count_if(made.items.begin(), made.items.end(),
-                      [](const tutti::item& i) { return i.kind == tutti::item_kind::round; }));
+                      [](const tutti::detail::item& i) { return i.kind == tutti::detail::item_kind::round; }));
     spent += us;
   }
   return c;
@@ -85,15 +85,15 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
 
   json all = json::array();
-  for (const tutti::pure_algorithm* a : tutti::catalogue()) {
+  for (const tutti::detail::pure_algorithm* a : tutti::detail::catalogue()) {
     if (!selected.empty() && std::none_of(selected.begin(), selected.end(), [&](const std::string& part) {
           return a->name.find(part) != a->name.npos;
         }))
       continue;
-    if (has_restriction(a->restrictions, tutti::restriction::power_of_two) && (ranks & (ranks - 1)) != 0)
+    if (has_restriction(a->restrictions, tutti::detail::restriction::power_of_two) && (ranks & (ranks - 1)) != 0)
       continue;
-    if (has_restriction(a->restrictions, tutti::restriction::even_ranks) && ranks % 2 != 0) continue;
-    if (has_restriction(a->restrictions, tutti::restriction::inter) && ranks < 2) continue;
+    if (has_restriction(a->restrictions, tutti::detail::restriction::even_ranks) && ranks % 2 != 0) continue;
+    if (has_restriction(a->restrictions, tutti::detail::restriction::inter) && ranks < 2) continue;
     cost worst;
     for (const int rank : {0, 1 % ranks, ranks / 2, ranks - 1}) {
       const cost c = cost_of(*a, ranks, rank);

@@ -47,12 +47,12 @@ double seconds_since(clock_type::time_point start) {
 // transport.
 double by_hand(long calls, bool threads) {
   double elapsed = 0;
-  tutti::launch how;
+  tutti::detail::launch how;
   how.ranks = 2;
   how.workers = 1;
   how.pin = threads;
-  const tutti::outcome end =
-      tutti::find_engine(threads ? "threads" : "fibers")->run(how, [&](tutti::endpoint& ep) {
+  const tutti::detail::outcome end =
+      tutti::detail::find_engine(threads ? "threads" : "fibers")->run(how, [&](tutti::detail::endpoint& ep) {
         const int me = ep.rank(), other = 1 - me;
         tutti::shm::channel& out = ep.node()->between(me, other);
         tutti::shm::channel& in = ep.node()->between(other, me);

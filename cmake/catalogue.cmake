@@ -304,7 +304,7 @@ ${constants}
 }  // namespace
 }  // namespace tutti::${kind}
 
-namespace tutti {
+namespace tutti::detail {
 
 std::span<const ${type}* const> ${table}() noexcept {
   static constexpr const ${type}* all[] = {
@@ -312,6 +312,6 @@ ${entries}  };
   return all;
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail
 ")
 file(RENAME "${output}.new" "${output}")

@@ -3,9 +3,9 @@
 # Generates the table of engines while the build is configured.
 
 # tutti_generate_engines(engines output folder ...): An engine is a folder with a file engine.cpp
-# that defines the constant tutti::engine_<name> (src/engines/engine.hpp). Sets the list <engines>
-# to the folders of these engines. Writes their table, ordered by name, to <output>. The table
-# refers to each engine, so that no linker can drop one from a static library.
+# that defines the constant tutti::detail::engine_<name> (src/engines/engine.hpp). Sets the list
+# <engines> to the folders of these engines. Writes their table, ordered by name, to <output>. The
+# table refers to each engine, so that no linker can drop one from a static library.
 function(tutti_generate_engines engines output)
   set(found "")
   set(engine_folders "")
@@ -35,7 +35,7 @@ function(tutti_generate_engines engines output)
 // Generated from the folders of the engines.
 #include "engines/engine.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 @declarations@
 std::span<const engine_entry* const> engines() noexcept {
@@ -43,7 +43,7 @@ std::span<const engine_entry* const> engines() noexcept {
   return all;
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail
 ]])
   set(${engines} ${engine_folders} PARENT_SCOPE)
 endfunction()

@@ -36,7 +36,7 @@ file(WRITE "${output}.new" "// SPDX-License-Identifier: Apache-2.0
 // Generated from the files of trees/ and the names of the engines.
 #include \"selection/tree.hpp\"
 
-namespace tutti {
+namespace tutti::detail {
 
 std::string_view builtin_tree(std::string_view name) noexcept {
 ${entries}  return {};
@@ -48,6 +48,6 @@ ${list}  };
   return names;
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail
 ")
 file(RENAME "${output}.new" "${output}")

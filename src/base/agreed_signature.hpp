@@ -12,7 +12,7 @@
 
 #include "tutti/call.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 struct agreed_signature {
   collective what = collective::barrier;
@@ -73,4 +73,4 @@ inline agreed_signature agreed_part(const call& c, int ranks, bool inter = false
               : 0};
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

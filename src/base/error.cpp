@@ -10,6 +10,8 @@
 
 namespace tutti {
 
+using namespace detail;
+
 // The texts are reference-counted, because copying an exception must not throw.
 struct error::texts {
   std::string operation, parameter, location, all;

@@ -13,7 +13,7 @@
 
 #include "base/report_text.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 class descriptor {
@@ -104,4 +104,4 @@ std::string write_regular_file(const std::string& name, std::string_view text) {
   return out.close() ? "" : failed();
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

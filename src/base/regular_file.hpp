@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace tutti {
+namespace tutti::detail {
 
 struct file_text {
   std::string text;
@@ -24,4 +24,4 @@ file_text read_regular_file(const std::string& name, std::size_t max_bytes);
 /// blocks. Returns the problem, or an empty string if all of `text` was written.
 std::string write_regular_file(const std::string& name, std::string_view text);
 
-}  // namespace tutti
+}  // namespace tutti::detail

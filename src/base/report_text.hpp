@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace tutti {
+namespace tutti::detail {
 
 /// The prefix of every message. A message contains it once.
 inline constexpr std::string_view report_prefix = "tutti: ";
@@ -50,4 +50,4 @@ inline std::string echoed(std::string_view value) {
   return text;
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -46,7 +46,7 @@ class communicator_state {
   const topology& graph() const noexcept { return topology_; }
   bool inter() const noexcept { return topology_.first_group != 0; }
   bool knows_all() const noexcept { return members_.known_members() == reach::any_rank; }
-  bool has_log_hops() const noexcept { return tutti::has_log_hops(members_.known_members()); }
+  bool has_log_hops() const noexcept { return tutti::detail::has_log_hops(members_.known_members()); }
   /// The blocks that this rank sends and receives in a collective.
   int send_block_count(collective what) const noexcept;
   int recv_block_count(collective what) const noexcept;

@@ -7,7 +7,7 @@
 #include "base/environment.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 hierarchy topology_from_text(std::string_view text, int ranks) {
   try {
@@ -22,4 +22,4 @@ hierarchy topology_of_process(int ranks) {
   return text ? topology_from_text(*text, ranks) : hierarchy(ranks);
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

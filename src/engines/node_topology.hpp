@@ -7,7 +7,7 @@
 
 #include "base/group/hierarchy.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 inline constexpr std::string_view topology_variable = "TUTTI_NODES";
 
@@ -17,4 +17,4 @@ hierarchy topology_from_text(std::string_view text, int ranks);
 /// The topology of the ranks of this process: that of TUTTI_NODES, or else one node.
 hierarchy topology_of_process(int ranks);
 
-}  // namespace tutti
+}  // namespace tutti::detail

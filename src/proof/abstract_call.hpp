@@ -15,6 +15,8 @@
 
 namespace tutti::proof {
 
+using namespace tutti::detail;
+
 /// The counts and displacements of a table of blocks, in elements.
 struct block_table {
   std::vector<std::size_t> counts, displs;

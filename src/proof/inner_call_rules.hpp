@@ -12,6 +12,8 @@
 
 namespace tutti::proof {
 
+using namespace tutti::detail;
+
 /// Elements of a buffer, from `first` up to but not including `end`.
 struct element_range {
   buffer where = buffer::input;

@@ -13,7 +13,7 @@
 #include "schedule/builder.hpp"
 #include "tutti/collective.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// What an algorithm requires of a call, as a set of bits. The enumerators are the names in the
 /// heads of the files (cmake/catalogue.cmake); restriction_names explains them.
@@ -119,4 +119,4 @@ struct pure_algorithm : catalogue_entry {
 /// Returns all algorithms, sorted by name. The build generates it (cmake/catalogue.cmake).
 std::span<const pure_algorithm* const> catalogue() noexcept;
 
-}  // namespace tutti
+}  // namespace tutti::detail

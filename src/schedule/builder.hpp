@@ -10,7 +10,15 @@
 #include "schedule/schedule.hpp"
 #include "schedule/shape.hpp"
 
-namespace tutti {
+// Algorithms and the parts that they share see the names of this module.
+namespace tutti::algorithms {
+using namespace tutti::detail;
+}
+namespace tutti::parts {
+using namespace tutti::detail;
+}
+
+namespace tutti::detail {
 
 // --- places --------------------------------------------------------------------------------------
 constexpr place blocks(buffer b, index first, int n, table t = table::uniform) {
@@ -212,4 +220,4 @@ class builder {
   std::vector<step> sends_, recvs_, locals_;
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

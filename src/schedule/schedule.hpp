@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace tutti {
+namespace tutti::detail {
 
 /// `input` and `output` belong to the caller. scratch0..3 belong to the executor; the schedule
 /// declares or reserves their sizes. `words` belong to the executor too: 64-bit integers, initially
@@ -142,4 +142,4 @@ struct schedule {
   }
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -12,7 +12,7 @@
 
 #include "tutti/collective.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// The parameters that algorithms can have, in the order of `algorithm_parameter_names`.
 enum class algorithm_parameter : std::uint8_t {
@@ -56,4 +56,4 @@ struct shape {
   int absolute(int v) const noexcept { return v + root >= size ? v + root - size : v + root; }
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

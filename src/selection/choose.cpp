@@ -9,7 +9,7 @@
 #include "selection/restrictions.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 bool permits(const choice& c, const selection_context& s) noexcept {
   return c.pure == nullptr ? (conditions_of(s) & bit(condition::native)) != 0
@@ -180,4 +180,4 @@ choice choose(const selection_context& s) {
                     "use a commutative operator, or buffers that are not in place");
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

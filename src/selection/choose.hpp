@@ -12,7 +12,7 @@
 #include "schedule/composite/composition.hpp"
 #include "selection/conditions.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// A pure algorithm, or (null) the engine's native collective.
 struct choice {
@@ -70,4 +70,4 @@ composed_choice read_composition(collective what, std::string_view text, int ran
 /// fallback in code. Throws usage_error (rank -1) if no algorithm serves the call.
 choice choose(const selection_context& s);
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -5,7 +5,7 @@
 #include <bit>
 #include <limits>
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 constexpr bool has_inter_form(collective what) noexcept {
@@ -193,4 +193,4 @@ literals fixed_conditions(collective what) noexcept {
   return fixed;
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

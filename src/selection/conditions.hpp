@@ -17,7 +17,7 @@
 #include "base/group/hierarchy.hpp"
 #include "base/group/reach.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// All that selection may read: values on which all ranks agree.
 struct selection_context {
@@ -165,4 +165,4 @@ std::optional<quantity> find_quantity(std::string_view name) noexcept;
 std::string_view name_of(quantity) noexcept;
 std::uint64_t value_of(quantity, const selection_context&) noexcept;
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "selection/tree.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 const tree_region* region_of(const std::vector<tree_region>& regions, const selection_context& s) noexcept {
@@ -174,4 +174,4 @@ explanation explain(const document& d, const selection_context& requested, tree_
   return e;
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 // Collects the counts after which a condition or a comparison with a threshold may change its
@@ -84,4 +84,4 @@ flat_tree::flat_tree(const document& d, const selection_context& s, tree_half ha
   }
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

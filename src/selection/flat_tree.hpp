@@ -13,7 +13,7 @@
 
 #include "selection/tree.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 struct flat_step {
   std::uint64_t upper_bound_of_count = tree_step::open;  ///< the largest count for which it is used
@@ -57,4 +57,4 @@ class flat_tree {
   std::vector<flat_step> steps_;
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

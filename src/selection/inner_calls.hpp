@@ -10,7 +10,7 @@
 #include "schedule/composite/composite_plan.hpp"
 #include "selection/conditions.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// Returns the selection context of the inner call `sub` of a composite plan of `c`. It runs on
 /// `ranks` (empty: all ranks), with topology `topology`. `outer` is the selection context of `c`.
@@ -41,4 +41,4 @@ selection_context inner_selection_context(const selection_context& outer, const 
   return s;
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

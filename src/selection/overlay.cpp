@@ -8,7 +8,7 @@
 #include "selection/tree.hpp"
 #include "selection/truth_set.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 std::vector<tree_region> overlaid(const std::vector<tree_region>& base, const std::vector<tree_region>& over,
@@ -82,4 +82,4 @@ document builtin_document(std::string_view engine) {
   return std::move(read.made);
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -7,7 +7,7 @@
 #include "selection/suggestion.hpp"
 #include "selection/truth_set.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 namespace {
 
@@ -89,4 +89,4 @@ std::vector<found_fault> prove_legal(const std::vector<region_place>& regions, c
   return found;
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -11,7 +11,7 @@
 
 #include "selection/tree.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// A leaf and a region as read, with their positions in the text.
 struct leaf_place {
@@ -38,4 +38,4 @@ struct found_fault {
 std::vector<found_fault> prove_legal(const std::vector<region_place>& regions, collective what, bool total,
                                      std::span<const declared_condition> declared);
 
-}  // namespace tutti
+}  // namespace tutti::detail

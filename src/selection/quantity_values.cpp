@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 constexpr std::size_t at(quantity q) noexcept { return static_cast<std::size_t>(q); }
@@ -95,4 +95,4 @@ bool possible(collective what, const literals& when, const value_ranges& within)
   return consistent(what, r) && admits_ranks(when, ranks);
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

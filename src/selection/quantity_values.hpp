@@ -10,7 +10,7 @@
 
 #include "selection/conditions.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 struct value_range {
   std::uint64_t min = 0, max = std::numeric_limits<std::uint64_t>::max();
@@ -33,4 +33,4 @@ bool possible(collective what, const literals& when, const value_ranges& within)
 /// not.
 const char* why_unknown(quantity q, collective what, const literals& when) noexcept;
 
-}  // namespace tutti
+}  // namespace tutti::detail

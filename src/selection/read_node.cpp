@@ -5,7 +5,7 @@
 #include "selection/suggestion.hpp"
 #include "selection/tree_reader.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 constexpr std::uint64_t max_threshold = std::uint64_t{1} << 62;
@@ -251,4 +251,4 @@ bool tree_reader::read_with(const json::value& v, const std::string& pointer, bo
   return good;
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

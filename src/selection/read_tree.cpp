@@ -4,7 +4,7 @@
 #include "selection/suggestion.hpp"
 #include "selection/tree_reader.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 constexpr std::string_view schema_name = "tutti/tree/1";
@@ -285,4 +285,4 @@ read_result read_tree(std::string_view text, std::string_view file, extent requi
   }
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

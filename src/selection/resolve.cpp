@@ -4,7 +4,7 @@
 #include "base/report_text.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 std::string_view short_name(std::string_view name) noexcept { return name.substr(name.find('/') + 1); }
@@ -133,4 +133,4 @@ resolution resolve(const selection& by, const selection_context& s, const named_
   return pure;
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

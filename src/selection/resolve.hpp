@@ -12,7 +12,7 @@
 #include "selection/choose.hpp"
 #include "selection/tree.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// The choices that the environment forces for a collective; empty if not set.
 struct forced_choice {
@@ -70,4 +70,4 @@ resolution resolve_inside(const selection&, const selection_context&, const name
 /// Returns true for "native" or "allreduce/native".
 bool is_native(std::string_view name) noexcept;
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "selection/restrictions.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 // Describes why a call does not have the required value.
@@ -141,4 +141,4 @@ std::string unmet_demands(const catalogue_entry& entry, const algorithm_paramete
   return text;
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -10,7 +10,7 @@
 #include "schedule/algorithm.hpp"
 #include "selection/conditions.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// The requirements of a catalogue entry, as conditions.
 struct demand {
@@ -29,4 +29,4 @@ bool meets_demands(const catalogue_entry& entry, const algorithm_parameter_value
 std::string unmet_demands(const catalogue_entry& entry, const algorithm_parameter_values& parameter_values,
                           const selection_context& s);
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tutti {
+namespace tutti::detail {
 
 /// The number of insertions, deletions, replacements and exchanges of adjacent characters that
 /// turn a into b.
@@ -65,4 +65,4 @@ inline std::string suggest(std::string_view name, std::span<const std::string_vi
   return text;
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -25,7 +25,7 @@
 #include "selection/conditions.hpp"
 #include "selection/restrictions.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// The source of a part of a tree.
 struct tree_file {
@@ -214,4 +214,4 @@ std::vector<std::string> unregistered(const document& d, const Registered& regis
   return names;
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

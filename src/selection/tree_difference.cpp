@@ -7,7 +7,7 @@
 
 #include "selection/truth_set.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 using regions = std::vector<tree_region>;
@@ -163,4 +163,4 @@ comparison compare(const document& first, const document& second) {
   return made;
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -9,7 +9,7 @@
 #include "selection/quantity_values.hpp"
 #include "selection/tree.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// A set of calls that two documents decide differently.
 struct difference {
@@ -30,4 +30,4 @@ struct comparison {
 /// if they test too many conditions.
 comparison compare(const document& first, const document& second);
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -14,7 +14,7 @@
 #include "selection/quantity_values.hpp"
 #include "selection/tree.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// Appends to a JSON pointer.
 std::string child_pointer(const std::string& pointer, std::string_view key);
@@ -85,4 +85,4 @@ class tree_reader {
   std::vector<fault> faults_;
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

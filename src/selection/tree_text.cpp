@@ -5,7 +5,7 @@
 
 #include "base/regular_file.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 tree_text read_tree_text(const std::string& name) {
   // more than a tree may have; read_tree() reports longer texts
@@ -15,4 +15,4 @@ tree_text read_tree_text(const std::string& name) {
   return {std::move(read.text), std::move(read.problem)};
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace tutti {
+namespace tutti::detail {
 
 struct tree_text {
   std::string text;
@@ -15,4 +15,4 @@ struct tree_text {
 };
 tree_text read_tree_text(const std::string& name);
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -14,7 +14,7 @@
 
 #include "selection/conditions.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 class truth_set {
  public:
@@ -115,4 +115,4 @@ class truth_set {
   std::vector<std::uint64_t> bits_;
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

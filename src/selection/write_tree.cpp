@@ -3,7 +3,7 @@
 
 #include "selection/tree.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 std::string json_string(std::string_view text) {
@@ -112,4 +112,4 @@ std::string write_tree(const document& d) {
   return text + "\n}\n";
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -33,7 +33,7 @@
 #include "tutti/detail/call_key.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 class context;
 
@@ -268,6 +268,6 @@ struct engine_module {
   const char* (*library_version)();
   outcome (*run)(int argc, char** argv, const launch& how, const rank_program& program);
 };
-inline constexpr std::uint32_t engine_abi = 16;
+inline constexpr std::uint32_t engine_abi = 17;
 
-}  // namespace tutti
+}  // namespace tutti::detail

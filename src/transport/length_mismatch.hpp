@@ -9,7 +9,7 @@
 
 #include "tutti/error.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// Calls `throw_error` with a truncation_error if the message of `peer` is too long, else with a
 /// mismatch_error. `actual` and `expected` are in bytes. Without `actual` the length is unknown,
@@ -30,4 +30,4 @@ template <class Throw>
   __builtin_unreachable();
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -8,7 +8,7 @@
 
 #include "transport/endpoint.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 class message_endpoint : public endpoint {
  public:
@@ -22,4 +22,4 @@ class message_endpoint : public endpoint {
   shm::wakeup_flag wakeup_;
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -11,7 +11,7 @@
 #include "transport/transfer.hpp"
 #include "tutti/detail/p2p_abi.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// The transport of one rank. Peers are ranks of the communicator. A `transfer` and its buffers
 /// must stay valid until the transfer is complete.
@@ -63,4 +63,4 @@ class p2p_transport {
   virtual void cancel_irecv(transfer&) noexcept {}
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-namespace tutti {
+namespace tutti::detail {
 
 struct rejection {
   std::uint64_t context = 0;  // context::id() of the communicator
@@ -28,4 +28,4 @@ class rejection_inbox {
   ~rejection_inbox() = default;
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace tutti {
+namespace tutti::detail {
 
 /// A message in progress through an engine. Opaque to all others; a cached call does not allocate
 /// it.
@@ -13,4 +13,4 @@ struct transfer {
   alignas(16) std::byte state[64];
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -16,6 +16,8 @@
 
 namespace tutti::tuning {
 
+using namespace tutti::detail;
+
 /// Starts `ranks` ranks, or joins the MPI job that this process belongs to. Throws the same errors
 /// as make_ranks().
 outcome start(const engine_entry& engine, int ranks, int argc, char** argv, const rank_program& program);

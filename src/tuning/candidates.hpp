@@ -13,6 +13,8 @@
 
 namespace tutti::tuning {
 
+using namespace tutti::detail;
+
 /// Microseconds per round, and per byte of the busiest rank.
 struct speed {
   double alpha = 1, beta = 1e-4;

@@ -18,6 +18,8 @@
 
 namespace tutti::tuning {
 
+using namespace tutti::detail;
+
 /// The time of one choice, and its relative noise (0.05: it may be 5 % more).
 struct timing {
   leaf use;

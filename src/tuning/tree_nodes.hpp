@@ -11,6 +11,8 @@
 
 namespace tutti::tuning {
 
+using namespace tutti::detail;
+
 bool same(const leaf& a, const leaf& b) noexcept;
 bool same(const tree_node& a, const tree_node& b) noexcept;
 

@@ -15,24 +15,22 @@
 #include "support/cases.hpp"
 #include "transport/endpoint.hpp"
 
-namespace tutti {
+namespace tutti::detail {
+class communicator_impl;
 struct pure_algorithm;
 struct composed_algorithm;
-namespace detail {
-class communicator_impl;
-}
-}  // namespace tutti
+}  // namespace tutti::detail
 
 namespace tests {
 
 /// Runs one algorithm of the catalogue with its default parameters and with others.
-void try_algorithm(tutti::detail::communicator_impl& comm, cases& cases, const tutti::pure_algorithm& a);
+void try_algorithm(tutti::detail::communicator_impl& comm, cases& cases, const tutti::detail::pure_algorithm& a);
 /// Runs everything that this engine supports on this communicator.
 void try_every_algorithm(tutti::detail::communicator_impl& comm, cases& cases);
 
 enum class coverage { all, some };
 /// Runs one composition if the topology of this communicator permits it.
-void try_composition(tutti::detail::communicator_impl& comm, cases& cases, const tutti::composed_algorithm& a,
+void try_composition(tutti::detail::communicator_impl& comm, cases& cases, const tutti::detail::composed_algorithm& a,
                      coverage extent = coverage::all);
 /// Runs every composition that the topology of this communicator permits.
 void try_every_composition(tutti::detail::communicator_impl& comm, cases& cases,
@@ -40,9 +38,9 @@ void try_every_composition(tutti::detail::communicator_impl& comm, cases& cases,
 
 /// Calls `program` on a rank of an engine with a communicator_impl like that of run(), without the
 /// C++ API.
-void run_with_world(tutti::endpoint& ep,
+void run_with_world(tutti::detail::endpoint& ep,
                     const std::function<void(tutti::detail::communicator_impl&, cases&)>& program);
-void every_algorithm(tutti::endpoint& ep);
-void every_composition(tutti::endpoint& ep, coverage extent);
+void every_algorithm(tutti::detail::endpoint& ep);
+void every_composition(tutti::detail::endpoint& ep, coverage extent);
 
 }  // namespace tests

@@ -21,29 +21,29 @@ namespace tests {
 
 /// What all contexts of an engine count and offer.
 struct fake_record {
-  tutti::native_offer offer = tutti::native_offer::none;
+  tutti::detail::native_offer offer = tutti::detail::native_offer::none;
   bool has_ready = false;  // make_ready() returns a function
   int native = 0, ready = 0, ready_counted = 0, pauses = 0, abandoned = 0, opened = 0;
 };
 
-class fake_context final : public tutti::context {
+class fake_context final : public tutti::detail::context {
  public:
-  fake_context(tutti::endpoint& ep, const tutti::group& members, std::uint64_t id, fake_record& of)
+  fake_context(tutti::detail::endpoint& ep, const tutti::detail::group& members, std::uint64_t id, fake_record& of)
       : context(ep, members, id), of_(of) {}
 
-  void isend(int, std::uint32_t, const void*, std::size_t, tutti::transfer&) override {}
-  void irecv(int, std::uint32_t, void*, std::size_t, tutti::transfer&) override {}
-  bool done(tutti::transfer&, const tutti::shm::wait_site&) override { return true; }
-  tutti::native_offer offers(const tutti::agreed_signature&) const noexcept override { return of_.offer; }
+  void isend(int, std::uint32_t, const void*, std::size_t, tutti::detail::transfer&) override {}
+  void irecv(int, std::uint32_t, void*, std::size_t, tutti::detail::transfer&) override {}
+  bool done(tutti::detail::transfer&, const tutti::shm::wait_site&) override { return true; }
+  tutti::detail::native_offer offers(const tutti::detail::agreed_signature&) const noexcept override { return of_.offer; }
   void native(const tutti::call&, const tutti::shm::wait_site&) override { ++of_.native; }
-  void native_begin(const tutti::call&, tutti::native_state&) override { ++of_.native; }
-  bool native_progress(tutti::native_state&, bool, const tutti::shm::wait_site&) override { return true; }
-  tutti::ready_native make_ready(const tutti::call&) override {
-    tutti::ready_native made;
+  void native_begin(const tutti::call&, tutti::detail::native_state&) override { ++of_.native; }
+  bool native_progress(tutti::detail::native_state&, bool, const tutti::shm::wait_site&) override { return true; }
+  tutti::detail::ready_native make_ready(const tutti::call&) override {
+    tutti::detail::ready_native made;
     if (!of_.has_ready) return made;
     made.max_count = 100;
-    made.run = [](const tutti::ready_native& r, const void*, void*, std::size_t) { ++record_of(r).ready; };
-    made.run_counted = [](const tutti::ready_native& r, const tutti::detail::counted_call&) {
+    made.run = [](const tutti::detail::ready_native& r, const void*, void*, std::size_t) { ++record_of(r).ready; };
+    made.run_counted = [](const tutti::detail::ready_native& r, const tutti::detail::counted_call&) {
       ++record_of(r).ready_counted;
     };
     record_of(made, &of_);
@@ -51,32 +51,32 @@ class fake_context final : public tutti::context {
   }
 
  private:
-  static fake_record& record_of(const tutti::ready_native& r) {
+  static fake_record& record_of(const tutti::detail::ready_native& r) {
     fake_record* of = nullptr;
     std::memcpy(&of, r.state, sizeof of);
     return *of;
   }
-  static void record_of(tutti::ready_native& r, fake_record* of) { std::memcpy(r.state, &of, sizeof of); }
+  static void record_of(tutti::detail::ready_native& r, fake_record* of) { std::memcpy(r.state, &of, sizeof of); }
 
   fake_record& of_;
 };
 
-class fake_endpoint final : public tutti::endpoint {
+class fake_endpoint final : public tutti::detail::endpoint {
  public:
   fake_endpoint(int rank, int size) : rank_(rank), size_(size), topology_(size) {}
 
   std::string_view engine() const noexcept override { return "fake"; }
   int rank() const noexcept override { return rank_; }
   int size() const noexcept override { return size_; }
-  const tutti::hierarchy& topology() const noexcept override { return topology_; }
+  const tutti::detail::hierarchy& topology() const noexcept override { return topology_; }
   tutti::shm::node* node() noexcept override { return nullptr; }
-  std::unique_ptr<tutti::context> open(const tutti::group& members, std::uint64_t id,
-                                       tutti::context*) override {
+  std::unique_ptr<tutti::detail::context> open(const tutti::detail::group& members, std::uint64_t id,
+                                       tutti::detail::context*) override {
     ++record.opened;
     return std::make_unique<fake_context>(*this, members, id, record);
   }
-  std::unique_ptr<tutti::context> open_locally(const tutti::group& members,
-                                               const tutti::group_name&) override {
+  std::unique_ptr<tutti::detail::context> open_locally(const tutti::detail::group& members,
+                                               const tutti::detail::group_name&) override {
     return open(members, 1, nullptr);
   }
   void abandon(std::exception_ptr) noexcept override { ++record.abandoned; }
@@ -88,7 +88,7 @@ class fake_endpoint final : public tutti::endpoint {
 
  private:
   int rank_, size_;
-  tutti::hierarchy topology_;
+  tutti::detail::hierarchy topology_;
   tutti::shm::wakeup_flag wakeup_;
 };
 
@@ -96,7 +96,7 @@ class fake_endpoint final : public tutti::endpoint {
 inline std::shared_ptr<tutti::detail::rank_state> fake_rank(fake_endpoint& ep) {
   auto shared = std::make_shared<tutti::detail::rank_state>();
   shared->ep = &ep;
-  shared->by = std::make_shared<const tutti::selection>();
+  shared->by = std::make_shared<const tutti::detail::selection>();
   return shared;
 }
 

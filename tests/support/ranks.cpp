@@ -9,7 +9,7 @@
 namespace tests {
 namespace {
 
-testing::AssertionResult judged(const job& j, const tutti::outcome& end) {
+testing::AssertionResult judged(const job& j, const tutti::detail::outcome& end) {
   if (end.failed_rank < 0) return testing::AssertionSuccess();
   try {
     if (end.what) std::rethrow_exception(end.what);
@@ -33,8 +33,8 @@ tutti::run_options job::options() const {
   return o;
 }
 
-tutti::launch job::launch() const {
-  tutti::launch how;
+tutti::detail::launch job::launch() const {
+  tutti::detail::launch how;
   how.ranks = ranks;
   how.workers = workers;
   how.seed = seed;
@@ -61,8 +61,8 @@ testing::AssertionResult passes(const job& j, const std::function<void(tutti::co
   return testing::AssertionSuccess();
 }
 
-testing::AssertionResult passes(const job& j, const tutti::rank_program& program) {
-  return judged(j, tutti::find_engine(j.engine)->run(j.launch(), program));
+testing::AssertionResult passes(const job& j, const tutti::detail::rank_program& program) {
+  return judged(j, tutti::detail::find_engine(j.engine)->run(j.launch(), program));
 }
 
 std::string failure_of(const tutti::run_options& options,

@@ -23,7 +23,7 @@ struct job {
   std::uint64_t seed = 0;
 
   tutti::run_options options() const;
-  tutti::launch launch() const;
+  tutti::detail::launch launch() const;
   std::string name() const;  // "fibers_5_on_2", for the name of a test
 };
 
@@ -32,7 +32,7 @@ inline void PrintTo(const job& j, std::ostream* out) { *out << j.name(); }
 
 /// Runs the job. True if no rank failed; otherwise the message names the rank and the reason.
 testing::AssertionResult passes(const job& j, const std::function<void(tutti::communicator&)>& program);
-testing::AssertionResult passes(const job& j, const tutti::rank_program& program);
+testing::AssertionResult passes(const job& j, const tutti::detail::rank_program& program);
 
 /// Returns the text of the exception that ends the job, and the rank that it names; "" if the job
 /// succeeds.

@@ -11,7 +11,7 @@
 #include "selection/conditions.hpp"
 #include "selection/tree.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 inline bool has_inter_form(collective what) {
   return what != collective::scan && what != collective::exscan && !is_neighborly(what);
@@ -81,4 +81,4 @@ inline selection_context varied(selection_context s, unsigned bits) {
   return s;
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -8,7 +8,7 @@
 
 #include "selection/tree.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 inline read_result read_text(std::string_view text, extent how_much = extent::partial) {
   return read_tree(text, "test", how_much);
@@ -23,4 +23,4 @@ inline std::string all_faults(const read_result& r) {
   return text;
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -15,7 +15,7 @@
 #include "support/algorithm_cases.hpp"
 #include "tuning/candidates.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 const pure_algorithm& toy_algorithm() {
@@ -168,4 +168,4 @@ TEST(call, runs_what_a_variable_names_on_fibers) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -28,7 +28,7 @@ class compositions : public testing::TestWithParam<layout_case> {
                                        std::uint64_t seed = 0) {
     const scoped_variable nodes("TUTTI_NODES", GetParam().nodes);
     return passes({engine, GetParam().ranks, workers, seed},
-                  [&](tutti::endpoint& ep) { every_composition(ep, how); });
+                  [&](tutti::detail::endpoint& ep) { every_composition(ep, how); });
   }
 };
 

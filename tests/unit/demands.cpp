@@ -9,7 +9,7 @@
 
 #include "selection/restrictions.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 // Four ranks on two nodes, a vector of eight doubles.
@@ -109,4 +109,4 @@ TEST(demands, every_restriction_has_a_case_here) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -18,7 +18,7 @@
 #include "support/ranks.hpp"
 #include "tutti/layout.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 using tests::check;
@@ -171,4 +171,4 @@ TEST(layouts, pack_and_unpack_leave_gaps_alone) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::detail

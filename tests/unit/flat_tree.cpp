@@ -12,7 +12,7 @@
 #include "support/seed.hpp"
 #include "support/selection_contexts.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 std::vector<std::uint64_t> counts_to_try(const flat_tree& flat, const std::vector<std::uint64_t>& bounds,
@@ -162,4 +162,4 @@ TEST(flat_trees, that_forget_a_bound_of_the_native_collective_are_found) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -27,6 +27,8 @@ namespace {
 
 using namespace tutti;
 
+using namespace tutti::detail;
+
 using lists = std::vector<std::vector<int>>;
 
 std::vector<int> nodes_of(const hierarchy& h, int level = 0) {

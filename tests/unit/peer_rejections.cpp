@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-using tutti::rejection;
+using tutti::detail::rejection;
 using tutti::detail::peer_rejections;
 namespace shm = tutti::shm;
 

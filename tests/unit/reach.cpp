@@ -10,7 +10,7 @@
 
 #include "base/group/rank_list.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 constexpr reach kinds[] = {reach::any_rank, reach::hops_around, reach::hops, reach::neighbors_around,
@@ -64,4 +64,4 @@ TEST(reach, a_group_knows_these_members_and_no_others) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::detail

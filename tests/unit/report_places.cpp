@@ -5,7 +5,7 @@
 
 #include "base/report_text.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 TEST(report_places, headers_of_the_library) {
@@ -23,4 +23,4 @@ TEST(report_places, files_of_the_program) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -10,7 +10,7 @@
 #include "support/selection_contexts.hpp"
 #include "support/tree_texts.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 bool within(const difference& d, tree_half half, const selection_context& s) {
@@ -109,4 +109,4 @@ TEST(differences, are_few_and_minimal) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -10,7 +10,7 @@
 #include "support/selection_contexts.hpp"
 #include "support/tree_texts.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 // The texts that "extends" finds in place of the built-in ones.
@@ -208,4 +208,4 @@ TEST(demands, are_one_for_the_proof_and_for_the_call) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::detail

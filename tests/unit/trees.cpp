@@ -19,7 +19,7 @@
 #include "support/tree_texts.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -307,4 +307,4 @@ TEST(suggestions, name_what_is_near) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -9,6 +9,8 @@
 
 namespace tutti::tool {
 
+using namespace tutti::detail;
+
 /// Returns docs/algorithms.md for these algorithms and compositions, in the order of their
 /// catalogues. A test compares the file with it.
 std::string algorithms_document(std::span<const pure_algorithm* const> all,

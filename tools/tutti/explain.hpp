@@ -19,6 +19,8 @@
 
 namespace tutti::tool {
 
+using namespace tutti::detail;
+
 /// The arguments as typed. An empty text or a zero means that the argument is not given.
 struct explain_query {
   std::string what, bytes, count, type, op, nodes, engine, mpi, group, algorithm, composition;

@@ -80,7 +80,8 @@ auto names_in(const Table& table) {
 
 [[noreturn]] void throw_unknown(const char* noun, std::string_view name,
                                 std::span<const std::string_view> known) {
-  throw called_wrongly(fmt::format("there is no {} {}; {}", noun, tutti::quoted(name), suggest(name, known)));
+  throw called_wrongly(
+      fmt::format("there is no {} {}; {}", noun, tutti::detail::quoted(name), suggest(name, known)));
 }
 
 collective read_collective(const std::string& name) {
@@ -92,8 +93,8 @@ collective read_collective(const std::string& name) {
 std::uint64_t number_of(const char* option, const std::string& text) {
   const auto value = read_number(text);
   if (!value)
-    throw called_wrongly(
-        fmt::format("{} is {}, which is not a number (1000, 64K, 64KiB, 1M)", option, tutti::quoted(text)));
+    throw called_wrongly(fmt::format("{} is {}, which is not a number (1000, 64K, 64KiB, 1M)", option,
+                                     tutti::detail::quoted(text)));
   return *value;
 }
 
@@ -101,7 +102,8 @@ element read_type(const std::string& name) {
   if (name.starts_with("opaque:")) {
     const std::uint64_t size = number_of("--type", name.substr(7));
     if (size == 0 || size > (std::uint64_t{1} << 30))
-      throw called_wrongly(fmt::format("--type is {}; an element has 1 byte to 1G", tutti::quoted(name)));
+      throw called_wrongly(
+          fmt::format("--type is {}; an element has 1 byte to 1G", tutti::detail::quoted(name)));
     return {size, element_kind::opaque, {}};
   }
   for (const named_type& t : types)
@@ -140,7 +142,8 @@ std::string engine_of(const explain_query& q, queried_call& requested, int ranks
     if (!q.mpi.empty()) return "mpi";
     // The value does not matter.
     const std::uint64_t seed = setting("TUTTI_SEED").value_or("0") != "0" ? 1 : 0;
-    return std::string(tutti::pick_engine("", {.seed = seed, .ranks = ranks, .cores = usable_cores()}).name);
+    return std::string(
+        tutti::detail::pick_engine("", {.seed = seed, .ranks = ranks, .cores = usable_cores()}).name);
   }
   if (find_engine(name) == nullptr) {
     std::vector<std::string_view> known;

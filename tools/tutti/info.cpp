@@ -24,6 +24,9 @@
 #include "tutti/version.hpp"
 
 namespace tutti::tool {
+
+using namespace tutti::detail;
+
 namespace {
 
 using json = nlohmann::ordered_json;

@@ -45,8 +45,8 @@ int report_unknown_subcommand(CLI::App& app, std::string_view typed) {
   for (const CLI::App* one : app.get_subcommands([](const CLI::App*) { return true; }))
     names.push_back(one->get_name());
   const std::vector<std::string_view> known(names.begin(), names.end());
-  fmt::print(stderr, "tutti: there is no subcommand {}; {} (tutti --help)\n", tutti::quoted(typed),
-             tutti::suggest(typed, known));
+  fmt::print(stderr, "tutti: there is no subcommand {}; {} (tutti --help)\n", tutti::detail::quoted(typed),
+             tutti::detail::suggest(typed, known));
   return 2;
 }
 

@@ -39,13 +39,13 @@ struct key {
 // The test that a key makes on a call.
 struct test {
   enum class kind { always, never, condition, threshold } is = kind::never;
-  tutti::condition which{};
+  tutti::detail::condition which{};
   bool expected = true;
   quantity by{};
   std::uint64_t upper_bound = 0;
 
   static test constant(bool holds) { return {holds ? kind::always : kind::never, {}, true, {}, 0}; }
-  static test of(tutti::condition c, bool expected) { return {kind::condition, c, expected, {}, 0}; }
+  static test of(tutti::detail::condition c, bool expected) { return {kind::condition, c, expected, {}, 0}; }
   static test of(quantity q, std::uint64_t upper_bound) {
     return {kind::threshold, {}, true, q, upper_bound};
   }
@@ -53,7 +53,7 @@ struct test {
 
 struct named_condition {
   std::string_view theirs;
-  tutti::condition ours;
+  tutti::detail::condition ours;
 };
 constexpr named_condition yes_or_no[] = {{"is_commutative", condition::commutative},
                                          {"is_sendbuf_inplace", condition::in_place},
@@ -136,7 +136,7 @@ class converter {
 
   test unknown_test(const key& k, int line) {
     note(line, fmt::format("the test {} has no counterpart and counts as false",
-                           tutti::quoted(k.name + k.relation + k.operand)));
+                           tutti::detail::quoted(k.name + k.relation + k.operand)));
     return test::constant(false);
   }
 

@@ -15,6 +15,8 @@
 
 namespace tutti::tool {
 
+using namespace tutti::detail;
+
 /// The parameters that follow the name of an algorithm: "k=4" as {"k", "4"}.
 using mpich_parameters = std::map<std::string, std::string>;
 

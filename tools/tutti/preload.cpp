@@ -23,6 +23,9 @@
 #include "subcommands.hpp"
 
 namespace tutti::tool {
+
+using namespace tutti::detail;
+
 namespace {
 
 namespace fs = std::filesystem;

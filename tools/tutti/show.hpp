@@ -12,6 +12,8 @@
 
 namespace tutti::tool {
 
+using namespace tutti::detail;
+
 /// A transfer with both of its ends. `sent` may also be a put. A put, or a signal that nobody
 /// awaits, has no step on the receiving side.
 struct message {

@@ -12,6 +12,8 @@
 
 namespace tutti::tool {
 
+using namespace tutti::detail;
+
 /// Returns `did you mean "allreduce"?`. If no collective has a similar name, returns where the
 /// names are listed.
 std::string suggest_collective(std::string_view typed);

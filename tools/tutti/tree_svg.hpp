@@ -10,6 +10,8 @@
 
 namespace tutti::tool {
 
+using namespace tutti::detail;
+
 /// `only`: the collective to draw; empty for all.
 std::string tree_as_svg(const document& d, std::string_view title, std::string_view only = {});
 

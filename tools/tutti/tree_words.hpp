@@ -12,6 +12,8 @@
 
 namespace tutti::tool {
 
+using namespace tutti::detail;
+
 bool is_engine(std::string_view name) noexcept;
 /// The engine whose trees are used if no engine is named: the engine of a small job in this
 /// process.

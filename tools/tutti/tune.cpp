@@ -190,7 +190,7 @@ tuning::campaign_options campaign_of(const tune_options& w, double seconds) {
 void validate_options(tune_options& w) {
   for (const std::string& name : w.collectives)
     if (std::find(collective_names.begin(), collective_names.end(), name) == collective_names.end())
-      throw called_wrongly{"there is no collective " + tutti::quoted(name) + "; " +
+      throw called_wrongly{"there is no collective " + tutti::detail::quoted(name) + "; " +
                            suggest(name, collective_names)};
   std::sort(w.sizes.begin(), w.sizes.end());
   w.sizes.erase(std::unique(w.sizes.begin(), w.sizes.end()), w.sizes.end());
@@ -198,7 +198,7 @@ void validate_options(tune_options& w) {
   if (w.engine.empty()) w.engine = pick_engine("", {.launched = by.mpi}).name;
   const engine_entry* const engine = find_engine(w.engine);
   if (engine == nullptr)
-    throw called_wrongly{"there is no engine " + tutti::quoted(w.engine) + "; there are " +
+    throw called_wrongly{"there is no engine " + tutti::detail::quoted(w.engine) + "; there are " +
                          engine_names("and")};
   if (!engine->embedded()) {
     if (!by.mpi || by.ranks < 2)
@@ -260,7 +260,7 @@ bool measure_all(const tune_options& w, const document& base, const tuning::rule
     progress.end();
     if (end.failed_rank >= 0) {
       fmt::print(stderr, "tutti tune: rank {} failed: {}\n", end.failed_rank,
-                 tutti::without_prefix(end.text));
+                 tutti::detail::without_prefix(end.text));
       return false;
     }
     if (has_rank_0) t.campaigns.push_back(std::move(result));

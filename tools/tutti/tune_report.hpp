@@ -10,6 +10,8 @@
 
 namespace tutti::tool {
 
+using namespace tutti::detail;
+
 struct tuned {
   std::string engine;
   std::vector<tuning::campaign_result> campaigns;  ///< one for each number of ranks

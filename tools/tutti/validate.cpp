@@ -14,6 +14,8 @@
 
 namespace tutti::tool {
 
+using namespace tutti::detail;
+
 void add_validate(CLI::App& app, int& status) {
   struct validate_options {
     std::vector<std::string> files;

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tutti {
+namespace tutti::detail {
 
 struct group_name {
   std::uint64_t a = 0, b = 0;
@@ -35,4 +35,4 @@ struct group_name {
   }
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace tutti {
+namespace tutti::detail {
 
 hierarchy::hierarchy(int ranks) : ranks_(ranks) {
   level one;
@@ -59,4 +59,4 @@ hierarchy hierarchy::restricted_to(std::span<const int> members) const {
   return hierarchy(node_of);
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tutti {
+namespace tutti::detail {
 
 class hierarchy {
  public:
@@ -67,4 +67,4 @@ class hierarchy {
 /// ranks.
 hierarchy read_nodes(std::string_view text, int ranks);
 
-}  // namespace tutti
+}  // namespace tutti::detail

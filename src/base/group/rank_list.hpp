@@ -12,7 +12,7 @@
 
 #include "base/group/reach.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 class group {
  public:
@@ -123,4 +123,4 @@ class group {
   std::shared_ptr<const std::vector<int>> list_;
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

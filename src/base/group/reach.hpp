@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace tutti {
+namespace tutti::detail {
 
 /// The head of an algorithm's file states it, for example "neighbors around".
 enum class reach : std::uint8_t {
@@ -58,4 +58,4 @@ constexpr std::string_view description_of(reach r) noexcept {
   return words[static_cast<std::size_t>(r)];
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -10,7 +10,7 @@
 
 #include "base/group/hierarchy.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 constexpr std::int64_t max_ranks = 1000000;  // the same as the maximum number of ranks of a job
@@ -120,4 +120,4 @@ hierarchy read_nodes(std::string_view text, int ranks) {
                             : from_nodes(text, numbers, ranks);
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

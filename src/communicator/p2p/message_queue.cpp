@@ -6,7 +6,7 @@
 
 #include "tutti/error.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 bool matches(int source, int tag, int source_of_message, int tag_of_message) noexcept {
@@ -329,4 +329,4 @@ shm::wait_site message_queue::site(const char*, int) const noexcept {
   return first_ != nullptr ? site_of(first_->what) : site_of("receiving", "a message", -1, -1);
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

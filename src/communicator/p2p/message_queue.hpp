@@ -22,7 +22,7 @@
 #include "transport/p2p_transport.hpp"
 #include "tutti/detail/p2p_abi.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// A receive. It stays at one address until it is over or cancelled.
 struct posted_recv {
@@ -123,4 +123,4 @@ class message_queue final : public progressable {
 /// For an engine without messages: carries those of a rank to itself, and rejects all others.
 std::unique_ptr<p2p_transport> make_self_transport(context& where);
 
-}  // namespace tutti
+}  // namespace tutti::detail

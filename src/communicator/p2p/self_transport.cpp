@@ -11,7 +11,7 @@
 #include "communicator/p2p/message_queue.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 struct self_message final : shm::unexpected_message {
@@ -86,4 +86,4 @@ std::unique_ptr<p2p_transport> make_self_transport(context& where) {
   return std::make_unique<self_p2p_transport>(where);
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

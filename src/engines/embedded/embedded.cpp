@@ -8,7 +8,7 @@
 #include "engines/embedded/embedded_offers.hpp"
 #include "engines/embedded/embedded_p2p.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 std::unique_ptr<context> embedded_endpoint::open(const group& members, std::uint64_t id, context*) {
   return std::make_unique<embedded_context>(*this, members, id);
@@ -97,4 +97,4 @@ bool embedded_context::native_progress(native_state& s, bool blocking, const shm
   return true;
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

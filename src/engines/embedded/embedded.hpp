@@ -11,7 +11,7 @@
 #include "engines/embedded/job.hpp"
 #include "transport/endpoint.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// The endpoint of a rank in this process. The engines derive from it and implement the waits.
 class embedded_endpoint : public endpoint {
@@ -119,4 +119,4 @@ class embedded_context final : public context {
   std::vector<std::uint32_t> outstanding_;  // sequence numbers, ascending
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

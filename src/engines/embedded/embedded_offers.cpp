@@ -3,7 +3,7 @@
 
 #include "transport/shm/slices.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 native_offer embedded_offers(const agreed_signature& s, std::span<const std::string>) noexcept {
   const bool implemented = shm::slices_implement(s.what) || s.what == collective::barrier,
@@ -12,4 +12,4 @@ native_offer embedded_offers(const agreed_signature& s, std::span<const std::str
   return implemented && !overlaps ? native_offer::any : native_offer::none;
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -11,7 +11,7 @@
 #include "base/environment.hpp"
 #include "transport/endpoint.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// Their native collectives, which write results directly into the memory of other ranks.
 native_offer embedded_offers(const agreed_signature& s, std::span<const std::string> holds = {}) noexcept;
@@ -28,4 +28,4 @@ inline constexpr engine_condition embedded_conditions[] = {
     {"oversubscribed", "there are more ranks than cores that they may use", false},
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -5,7 +5,7 @@
 
 #include "base/compute/kernels.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 embedded_p2p_transport::embedded_p2p_transport(context& where)
     : where_(where),
@@ -106,4 +106,4 @@ void embedded_p2p_transport::drop(shm::unexpected_message& one, bool received) n
   }
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -12,7 +12,7 @@
 #include "transport/p2p_transport.hpp"
 #include "transport/shm/p2p_queue.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 class embedded_p2p_transport final : public p2p_transport {
  public:
@@ -61,4 +61,4 @@ class embedded_p2p_transport final : public p2p_transport {
   std::vector<std::unique_ptr<peer[]>> peers_;  // in pages, so that memory is allocated on use
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

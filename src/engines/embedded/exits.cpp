@@ -12,7 +12,7 @@
 
 #include "transport/shm/current_rank.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 std::atomic<int>& ranks_of_process() {
@@ -74,4 +74,4 @@ void running_ranks::rank_ended() noexcept {
   ranks_of_process().fetch_sub(1, std::memory_order_relaxed);
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

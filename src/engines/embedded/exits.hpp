@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-namespace tutti {
+namespace tutti::detail {
 
 /// Counts the ranks of a job that have not ended.
 class running_ranks {
@@ -23,4 +23,4 @@ class running_ranks {
   std::atomic<int> running_;
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -9,7 +9,7 @@
 #include "engines/node_topology.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 job::job(int ranks)
     : ranks_(ranks),
@@ -187,4 +187,4 @@ void job::stop_deadlock_monitor() {
   if (deadlock_monitor_.joinable()) deadlock_monitor_.join();
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -21,7 +21,7 @@
 #include "transport/endpoint.hpp"
 #include "transport/shm/wait_interface.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// What the deadlock monitor knows of a rank. The rank writes it (relaxed); the monitor may read it
 /// at any time.
@@ -125,4 +125,4 @@ class job {
   bool stopping_ = false;
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -4,7 +4,7 @@
 #include "engines/embedded/job.hpp"
 #include "transport/endpoint.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// Runs the program on one rank and reports its end to the job. No exception leaves it.
 inline void rank_main(job& all, endpoint& ep, const rank_program& program) noexcept {
@@ -17,4 +17,4 @@ inline void rank_main(job& all, endpoint& ep, const rank_program& program) noexc
   all.ended(ep.rank());
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #endif
 
-namespace tutti {
+namespace tutti::detail {
 
 wait_policy wait_policy_for(int threads) noexcept {
   return threads <= usable_cores() ? wait_policy{4000, 50} : wait_policy{20, 200};
@@ -64,4 +64,4 @@ void wake(shm::wakeup_flag& wakeup) noexcept {
 #endif
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

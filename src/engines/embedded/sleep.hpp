@@ -9,7 +9,7 @@
 
 #include "transport/shm/wakeup_flag.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 inline void relax() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
@@ -55,4 +55,4 @@ void sleep_unless(shm::wakeup_flag& wakeup, Ready&& ready) {
   wakeup.armed.store(0, std::memory_order_relaxed);
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

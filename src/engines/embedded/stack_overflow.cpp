@@ -13,7 +13,7 @@
 
 #include "transport/shm/current_rank.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local const std::byte *guards_begin = nullptr,
@@ -137,4 +137,4 @@ watched_stack::~watched_stack() {
   sigaltstack(&none, nullptr);
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

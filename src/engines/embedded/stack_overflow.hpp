@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <memory>
 
-namespace tutti {
+namespace tutti::detail {
 
 /// While an object of this class exists, the library handles SIGSEGV and SIGBUS, unless the program
 /// has its own handler. The handler reports an access to the guard of a rank's stack. Then, as in
@@ -36,4 +36,4 @@ class watched_stack {
   std::unique_ptr<std::byte[]> signal_stack_;
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -14,7 +14,7 @@
 #include "engines/embedded/sleep.hpp"
 #include "engines/fibers/worker.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 class fiber_endpoint final : public embedded_endpoint {
@@ -155,4 +155,4 @@ constinit const engine_entry engine_fibers = {
     .variables = variables_of_fibers,
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -20,7 +20,7 @@
 #define MADV_GUARD_INSTALL 102  // Linux 6.13
 #endif
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 // A guard catches only a frame that ends in it. So it is as long as a large array. With many stacks
@@ -103,4 +103,4 @@ std::size_t stacks::usable(int i) const noexcept {
   return static_cast<std::size_t>(static_cast<std::byte*>(top(i)) - static_cast<std::byte*>(bottom(i)));
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace tutti {
+namespace tutti::detail {
 
 class stacks {
  public:
@@ -36,4 +36,4 @@ class stacks {
   int guarded_ = 0;
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -10,7 +10,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-namespace tutti {
+namespace tutti::detail {
 
 using boost::context::detail::fcontext_t;
 using boost::context::detail::jump_fcontext;
@@ -200,4 +200,4 @@ void worker::yield() {
   switch_to(*next());
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -19,7 +19,7 @@
 #include "transport/shm/current_rank.hpp"
 #include "transport/shm/shared_node.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// The exception state that the C++ runtime keeps for each thread (Itanium ABI). A fiber that is
 /// switched away inside a catch block keeps its own.
@@ -94,4 +94,4 @@ class worker {
   const std::function<void(int)>* body_ = nullptr;
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -9,7 +9,7 @@
 #include "engines/mpi/mpi_endpoint.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 bool mpi_has_concurrent_callers() noexcept {
   int initialized = 0, finalized = 0, level = MPI_THREAD_SINGLE;
@@ -45,4 +45,4 @@ std::unique_ptr<endpoint> make_mpi_endpoint(MPI_Comm comm, bool check_calls, ran
   return std::make_unique<mpi::mpi_endpoint>(comm, check_calls, plain_messages ? comm : MPI_COMM_NULL);
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

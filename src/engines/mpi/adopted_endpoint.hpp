@@ -9,7 +9,7 @@
 
 #include "transport/endpoint.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// Whether the program has started MPI with MPI_THREAD_MULTIPLE, so that several threads may call
 /// it at once.
@@ -24,4 +24,4 @@ bool mpi_has_concurrent_callers() noexcept;
 std::unique_ptr<endpoint> make_mpi_endpoint(MPI_Comm comm, bool check_calls, rank_progress& operations,
                                             bool plain_messages);
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -9,7 +9,7 @@
 #include "engines/mpi/mpi_conditions.hpp"
 #include "engines/mpi/mpi_offers.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 constexpr variable variables_of_mpi[] = {
@@ -35,4 +35,4 @@ constinit const engine_entry engine_mpi = {
     .variables = variables_of_mpi,
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -17,6 +17,8 @@
 
 namespace tutti::mpi {
 
+using namespace tutti::detail;
+
 double seconds_now() noexcept;
 
 class failure_monitor {

@@ -19,6 +19,8 @@
 
 namespace tutti::mpi {
 
+using namespace tutti::detail;
+
 /// The blocking MPI collective that the rank of one endpoint is in; 0: none. A call may be short,
 /// so it costs only two stores. The word is twice the address of the call's name, a literal. The
 /// highest bit of an address is free. The lowest bit of the word is the mark by which the watching

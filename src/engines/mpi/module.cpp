@@ -122,7 +122,7 @@ outcome run(int argc, char** argv, const launch& how, const rank_program& progra
 }  // namespace tutti::mpi
 
 extern "C" {
-extern __attribute__((visibility("default"))) const tutti::engine_module tutti_engine_module;
-const tutti::engine_module tutti_engine_module = {tutti::engine_abi, TUTTI_MPI_NAME,
+extern __attribute__((visibility("default"))) const tutti::detail::engine_module tutti_engine_module;
+const tutti::detail::engine_module tutti_engine_module = {tutti::detail::engine_abi, TUTTI_MPI_NAME,
                                                   &tutti::mpi::library_version, &tutti::mpi::run};
 }

@@ -5,7 +5,7 @@
 
 #include "transport/endpoint.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 inline constexpr engine_condition mpi_conditions[] = {
     {"open_mpi", "the engine uses Open MPI", false},
@@ -13,4 +13,4 @@ inline constexpr engine_condition mpi_conditions[] = {
     {"oversubscribed", "a machine of the job has more ranks than cores that they may use", false},
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

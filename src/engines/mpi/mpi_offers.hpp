@@ -7,7 +7,7 @@
 
 #include "base/agreed_signature.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// Whether MPI can apply the operator to the kind.
 constexpr bool mpi_has_operator(builtin_op op, element_kind kind) noexcept {
@@ -74,4 +74,4 @@ constexpr native_offer mpi_offers(const agreed_signature& s, bool mpich) noexcep
   return !mpich || s.ranks == 1 || mpich_reports_lengths(s.what) ? native_offer::any : native_offer::by_name;
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

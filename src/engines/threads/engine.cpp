@@ -16,7 +16,7 @@
 #include "engines/embedded/sleep.hpp"
 #include "engines/threads/thread_job.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 // The guard of a stack is as long as a large array; the default guard is one page.
@@ -85,4 +85,4 @@ constinit const engine_entry engine_threads = {
     .variables = variables_of_threads,
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -8,7 +8,7 @@
 #include "engines/embedded/rank_main.hpp"
 #include "engines/embedded/sleep.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 class thread_waker final : public shm::waker {
@@ -100,4 +100,4 @@ outcome thread_job::result() {
   return parts_->all.result();
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

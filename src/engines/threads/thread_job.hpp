@@ -10,7 +10,7 @@
 
 #include "transport/endpoint.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 class thread_job {
  public:
@@ -35,4 +35,4 @@ class thread_job {
   std::unique_ptr<parts> parts_;
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -17,6 +17,8 @@
 
 namespace tutti::bsp {
 
+using namespace tutti::detail;
+
 /// A set of processes, as one of its members has made it.
 struct member_set {
   process_set_id id = 0;

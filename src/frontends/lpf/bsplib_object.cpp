@@ -16,6 +16,8 @@ using tutti::lpf::require_success;
 
 namespace tutti::lpf {
 
+using namespace tutti::detail;
+
 void require_success(lpf_err_t code) {
   if (code == LPF_ERR_OUT_OF_MEMORY) throw std::bad_alloc();
   if (code != LPF_SUCCESS) throw context_failed();

@@ -27,6 +27,9 @@
 #include "tutti/tutti.hpp"
 
 namespace tutti::lpf {
+
+using namespace tutti::detail;
+
 namespace {
 
 constexpr const char* operation_name = "lpf_exec";

@@ -23,6 +23,9 @@
 extern "C" const int LPF_MPI_AUTO_INITIALIZE;
 
 namespace tutti::lpf {
+
+using namespace tutti::detail;
+
 namespace {
 
 constexpr const char* operation_name = "lpf_exec";

@@ -17,6 +17,9 @@
 #include "tutti/communicator.hpp"
 
 namespace tutti::lpf {
+
+using namespace tutti::detail;
+
 namespace {
 
 // The functions of a machine have no argument that names the machine. So there is a pair of them

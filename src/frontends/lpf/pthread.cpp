@@ -18,6 +18,9 @@
 #include "frontends/lpf/thread_group.hpp"
 
 namespace tutti::lpf {
+
+using namespace tutti::detail;
+
 namespace {
 
 constexpr const char* operation_name = "lpf_pthread_initialize";

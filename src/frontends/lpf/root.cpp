@@ -14,6 +14,9 @@
 #include "tutti/communicator.hpp"
 
 namespace tutti::lpf {
+
+using namespace tutti::detail;
+
 namespace {
 
 // A job of one thread. A run ends when its program returns. So it is started on a separate stack

@@ -12,6 +12,9 @@
 #include "tutti/detail/call_site.hpp"
 
 namespace tutti::lpf {
+
+using namespace tutti::detail;
+
 namespace {
 
 std::atomic<int> running = 0;

@@ -12,6 +12,9 @@
 #include "tutti/communicator.hpp"
 
 namespace tutti::lpf {
+
+using namespace tutti::detail;
+
 namespace {
 
 constexpr const char* operation_name = "lpf_hook";

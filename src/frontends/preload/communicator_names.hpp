@@ -20,6 +20,8 @@
 
 namespace tutti::preload {
 
+using namespace tutti::detail;
+
 class communicator_names {
  public:
   /// `multithreaded`: several threads of the program may call. Names MPI_COMM_WORLD and

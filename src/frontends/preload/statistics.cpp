@@ -16,6 +16,9 @@
 #include "tutti/error.hpp"
 
 namespace tutti::preload {
+
+using namespace tutti::detail;
+
 namespace {
 
 constexpr const char* variable_name = "TUTTI_PRELOAD_STATS";

@@ -8,6 +8,8 @@
 
 namespace tutti::tasks {
 
+using namespace tutti::detail;
+
 std::exception_ptr error_of(const failure& why, const char* operation, int rank) {
   const task_error reported(operation, rank, "",
                             why.task + " on rank " + std::to_string(why.rank) + " threw: " + why.text,

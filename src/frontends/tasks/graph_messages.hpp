@@ -26,6 +26,8 @@ class communicator_impl;
 
 namespace tutti::tasks {
 
+using namespace tutti::detail;
+
 enum class message_kind : std::uint16_t {
   contents,           // of data
   explicit_transfer,  // of a transfer that the program requested: `id` is its tag

@@ -11,6 +11,8 @@
 
 namespace tutti::tasks {
 
+using namespace tutti::detail;
+
 std::unique_ptr<worker_pool> make_worker_pool(int workers, int rank, const char* header) {
   const found_files files = find_files("libtutti-workers.so", "", header);
   std::string tried;

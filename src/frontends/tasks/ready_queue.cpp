@@ -11,6 +11,8 @@
 
 namespace tutti::tasks {
 
+using namespace tutti::detail;
+
 ready_queue::ready_queue(failure_log& failures, int workers, std::unique_ptr<worker_pool> pool,
                          task_trace* trace)
     : failures_(failures), trace_(trace), workers_(workers), pool_(std::move(pool)) {

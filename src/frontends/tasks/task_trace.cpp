@@ -8,6 +8,9 @@
 #include "tutti/detail/p2p_abi.hpp"
 
 namespace tutti::tasks {
+
+using namespace tutti::detail;
+
 namespace {
 
 std::string quoted(const char* text) {

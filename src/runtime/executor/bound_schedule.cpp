@@ -5,7 +5,7 @@
 
 #include "runtime/executor/executor.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 links::links(context& c)
     : context_(c), pages_(static_cast<std::size_t>(c.members().size() / page_size + 1)) {}
@@ -94,4 +94,4 @@ bound_schedule::bound_schedule(const char* schedule_name, schedule s, context& c
   }
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

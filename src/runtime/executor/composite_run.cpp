@@ -5,7 +5,7 @@
 
 #include "base/compute/kernels.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 bound_composite_plan::bound_composite_plan(const char* plan_name, composite_plan p,
                                            std::vector<bound_schedule*> all, context& c)
@@ -157,4 +157,4 @@ shm::wait_site composite_run::site(const char* what, int peer) const noexcept {
           number_};
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

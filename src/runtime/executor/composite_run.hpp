@@ -13,7 +13,7 @@
 #include "runtime/executor/executor.hpp"
 #include "schedule/composite/composite_plan.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// A composite plan with the bound schedule of each inner call.
 struct bound_composite_plan {
@@ -67,4 +67,4 @@ class composite_run final : public progressable {
   std::byte* scratch_ = nullptr;
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -10,7 +10,7 @@
 #include "transport/length_mismatch.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 void schedule_run::set_up(bound_schedule& b, const call& c, std::uint32_t number) noexcept {
   bound_ = &b;
@@ -248,4 +248,4 @@ void schedule_run::throw_wrong_length(const step& s, std::size_t received, std::
                         [](const auto& e) { throw e; });
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

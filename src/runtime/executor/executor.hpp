@@ -18,7 +18,7 @@
 #include "transport/endpoint.hpp"
 #include "transport/shm/channel.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// The two channels to a peer. Null if the peer is reached by messages of the engine.
 struct link {
@@ -223,4 +223,4 @@ class schedule_run final : public progressable {
   native_state native_;
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

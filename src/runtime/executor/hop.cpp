@@ -6,7 +6,7 @@
 
 #include "tutti/error.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 void hop::begin(const leg& l) {
   state& s = legs_[leg_count_++];
@@ -106,4 +106,4 @@ shm::wait_site hop::site(const char* what, int peer) const noexcept {
   return {operation_, "", what, peer, -1, shm::wait_site::unnumbered};
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

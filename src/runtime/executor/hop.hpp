@@ -11,7 +11,7 @@
 #include "runtime/executor/executor.hpp"
 #include "runtime/executor/progressable.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// `to` and `from` are ranks of the communicator; a negative rank means none. The received message
 /// must have exactly `received` bytes. Both buffers must stay valid until completion.
@@ -64,4 +64,4 @@ class hop final : public progressable {
   std::uint64_t progress_count_ = 0;
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace tutti {
+namespace tutti::detail {
 
 std::size_t schedule_run::segment_bytes() const noexcept {
   const std::size_t element = call_->type.size, requested = bound_->plan.segment_bytes;
@@ -180,4 +180,4 @@ void schedule_run::reserve(const place& p) {
   scratch_owner_ = nullptr;  // forces the next run to call allocate_scratch(), even for this schedule
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

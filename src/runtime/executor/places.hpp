@@ -6,7 +6,7 @@
 #include "base/compute/kernels.hpp"
 #include "runtime/executor/executor.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 inline int schedule_run::resolve(const index& i) const noexcept {
   int value = i.base;
@@ -42,4 +42,4 @@ inline void schedule_run::deliver(const step& s, const range& to, const std::byt
     op.combine(operand.data, data, to.data, n, op.state);
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

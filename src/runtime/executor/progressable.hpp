@@ -7,7 +7,7 @@
 
 #include "transport/shm/wait_interface.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// An operation in progress on one rank, which waits of that rank progress.
 class progressable {
@@ -26,4 +26,4 @@ class progressable {
   ~progressable() = default;
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -6,7 +6,7 @@
 
 #include "runtime/executor/places.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 void schedule_run::open_round(const item& r) {
   if (sending_count_ < r.sends) {
@@ -241,4 +241,4 @@ void schedule_run::wait_for_one(const item& r) {
   }
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

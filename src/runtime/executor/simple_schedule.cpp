@@ -9,7 +9,7 @@
 #include "base/compute/kernels.hpp"
 #include "runtime/executor/executor.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 // For reports only. The path through find_small() does not need it.
 shm::wait_site schedule_run::site_of(const bound_schedule& b, const bound_exchange& e, const call& c,
@@ -79,4 +79,4 @@ void schedule_run::run_simple(bound_schedule& b, const call& c, std::uint32_t nu
   }
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -10,7 +10,7 @@
 #include "runtime/launch/modules.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 std::vector<std::string> names_of(const std::vector<module_file>& modules) {
@@ -90,4 +90,4 @@ outcome make_ranks(const engine_entry& engine, launch how, int argc, char** argv
   });
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -5,7 +5,7 @@
 
 #include "engines/engine.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// Runs `program` on every rank and returns when all have ended. Reads how.pin from TUTTI_PIN. The
 /// command line is for engines whose ranks are processes. `header`: as for find_modules(). Throws
@@ -17,4 +17,4 @@ outcome make_ranks(const engine_entry& engine, launch how, int argc, char** argv
 /// The default number of ranks.
 int default_ranks(const engine_entry& engine) noexcept;
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -15,7 +15,7 @@
 #include "runtime/launch/trust.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -198,4 +198,4 @@ module_report report_module(const module_file& file) {
   return {output.substr(1, line - 1), version.substr(0, version.find_first_of("\n,")), {}};
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -10,7 +10,7 @@
 
 #include "transport/endpoint.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// The launcher of this process.
 struct launcher {
@@ -63,4 +63,4 @@ struct module_report {
 };
 module_report report_module(const module_file& file);
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -7,7 +7,7 @@
 #include "runtime/launch/modules.hpp"
 #include "tutti/communicator.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 rank_startup::rank_startup() {
   try {
@@ -58,4 +58,4 @@ void rank_startup::run_rank(endpoint& ep, detail::program_view program, bool of_
   if (ep.rank() == 0) detail::report_unused_overrides(*shared);
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -13,7 +13,7 @@
 #include "transport/endpoint.hpp"
 #include "tutti/run.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// The settings with which all ranks of this process start. Read once, before they start.
 class rank_startup {
@@ -38,4 +38,4 @@ class rank_startup {
   std::shared_ptr<const selection> selection_;
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

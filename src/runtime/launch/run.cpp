@@ -24,6 +24,9 @@
 #include "tutti/communicator.hpp"
 
 namespace tutti {
+
+using namespace detail;
+
 namespace {
 
 // The engines that read a variable: "fibers", "fibers or threads".

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -76,4 +76,4 @@ trust_decision check_trust(const fs::path& file, bool of_installation) {
   return {std::move(real), std::move(reason)};
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

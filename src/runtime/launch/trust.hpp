@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string>
 
-namespace tutti {
+namespace tutti::detail {
 
 struct trust_decision {
   /// The file with all links resolved: the one that was judged, and that must be loaded.
@@ -33,4 +33,4 @@ trust_decision check_trust(const std::filesystem::path& file, bool of_installati
 /// caller may not choose code for it then.
 bool has_elevated_privileges() noexcept;
 
-}  // namespace tutti
+}  // namespace tutti::detail

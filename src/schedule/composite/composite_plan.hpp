@@ -13,7 +13,7 @@
 #include "schedule/schedule.hpp"
 #include "tutti/collective.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// A position in a buffer (input, output or scratch0). `offset` counts elements from its beginning.
 struct area {
@@ -73,4 +73,4 @@ struct composite_plan {
   std::size_t scratch = 0;  ///< elements of scratch0
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

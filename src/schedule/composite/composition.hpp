@@ -9,7 +9,7 @@
 #include "schedule/algorithm.hpp"
 #include "schedule/composite/planner.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 struct composed_algorithm : catalogue_entry {
   std::string_view calls;  ///< the inner calls, in words
@@ -19,4 +19,4 @@ struct composed_algorithm : catalogue_entry {
 /// Returns all compositions, sorted by name. The build generates it (cmake/catalogue.cmake).
 std::span<const composed_algorithm* const> composition_catalogue() noexcept;
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tutti {
+namespace tutti::detail {
 
 planner::planner(const call& c, int rank, const hierarchy& topology,
                  const algorithm_parameter_values& parameter_values)
@@ -125,4 +125,4 @@ void planner::combine(area left, area right, area to, std::size_t n) {
 
 composite_plan planner::finish() { return std::move(plan_); }
 
-}  // namespace tutti
+}  // namespace tutti::detail

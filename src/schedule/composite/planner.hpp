@@ -14,7 +14,12 @@
 #include "schedule/shape.hpp"
 #include "tutti/call.hpp"
 
-namespace tutti {
+// Compositions see the names of this module.
+namespace tutti::compositions {
+using namespace tutti::detail;
+}
+
+namespace tutti::detail {
 
 /// A group of ranks for inner calls. Every rank knows its members.
 class subgroup {
@@ -105,4 +110,4 @@ class planner {
   std::uint32_t next_ = 0;
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -19,6 +19,8 @@
 
 namespace tutti::shm {
 
+using namespace tutti::detail;
+
 class node {
  public:
   /// worker_of[r] is the thread that runs rank r. Each rank has a wakeup flag for writers on the

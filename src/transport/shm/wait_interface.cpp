@@ -5,6 +5,8 @@
 
 namespace tutti::shm {
 
+using namespace tutti::detail;
+
 std::string describe(const wait_site& site, const std::source_location& at) {
   std::string text = "in " + std::string(site.operation);
   if (const std::string location = location_text(at); !location.empty()) text += " at " + location;

@@ -11,7 +11,7 @@
 #include "support/selection_contexts.hpp"
 #include "support/tree_texts.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 // Returns the error for a region of a collective; empty if the region is valid.
@@ -122,4 +122,4 @@ TEST(total_bytes, is_the_sum_of_the_counts_and_saturates) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -20,6 +20,8 @@ namespace {
 
 using namespace tutti;
 
+using namespace tutti::detail;
+
 struct sources : testing::Test {
   sources() {
     std::ifstream in(std::string(SAMPLES) + "/both_halves.json");

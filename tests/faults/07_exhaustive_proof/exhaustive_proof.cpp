@@ -12,6 +12,8 @@
 namespace {
 
 using namespace tutti;
+
+using namespace tutti::detail;
 using namespace tool_tests;
 
 struct {

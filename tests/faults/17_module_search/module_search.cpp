@@ -13,7 +13,7 @@
 #include "runtime/launch/modules.hpp"
 #include "runtime/launch/trust.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -77,4 +77,4 @@ TEST(module_folders, installation_before_the_folder_of_the_program) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -31,22 +31,22 @@ class irregular_files : public testing::Test {
 
 TEST_F(irregular_files, are_not_read) {
   for (const std::string& name : {fifo, std::string("/dev/zero"), std::string("/dev/full")}) {
-    const tutti::file_text read = tutti::read_regular_file(name, 1000);
+    const tutti::detail::file_text read = tutti::detail::read_regular_file(name, 1000);
     EXPECT_TRUE(read.text.empty());
     EXPECT_NE(read.problem.find("only a regular file can be read"), std::string::npos) << read.problem;
   }
-  EXPECT_NE(tutti::read_regular_file(fifo, 10).problem.find("is a FIFO"), std::string::npos);
-  EXPECT_NE(tutti::read_regular_file(here.path("none"), 10).problem.find("No such file"), std::string::npos);
+  EXPECT_NE(tutti::detail::read_regular_file(fifo, 10).problem.find("is a FIFO"), std::string::npos);
+  EXPECT_NE(tutti::detail::read_regular_file(here.path("none"), 10).problem.find("No such file"), std::string::npos);
   const std::string regular = here.file("regular", "text");
-  EXPECT_EQ(tutti::read_regular_file(regular, 3).text, "tex");
+  EXPECT_EQ(tutti::detail::read_regular_file(regular, 3).text, "tex");
 }
 
 TEST_F(irregular_files, are_not_written) {
   for (const std::string& name : {fifo, std::string("/dev/null"), std::string("/dev/full"), here.path("")})
-    EXPECT_NE(tutti::write_regular_file(name, "text"), "") << name;
-  EXPECT_EQ(tutti::write_regular_file(here.path("new"), "longer text"), "");
-  EXPECT_EQ(tutti::write_regular_file(here.path("new"), "text"), "");
-  EXPECT_EQ(tutti::read_regular_file(here.path("new"), 100).text, "text");
+    EXPECT_NE(tutti::detail::write_regular_file(name, "text"), "") << name;
+  EXPECT_EQ(tutti::detail::write_regular_file(here.path("new"), "longer text"), "");
+  EXPECT_EQ(tutti::detail::write_regular_file(here.path("new"), "text"), "");
+  EXPECT_EQ(tutti::detail::read_regular_file(here.path("new"), 100).text, "text");
 }
 
 TEST_F(irregular_files, are_rejected_as_trees) {
@@ -84,7 +84,7 @@ TEST_F(irregular_files, are_rejected_for_drawings) {
     }
   const std::string drawing = here.path("drawing.svg");
   EXPECT_EQ(tool_tests::tutti("tree --svg " + drawing).status, 0);
-  EXPECT_NE(tutti::read_regular_file(drawing, 1000000).text.find("<svg"), std::string::npos);
+  EXPECT_NE(tutti::detail::read_regular_file(drawing, 1000000).text.find("<svg"), std::string::npos);
 }
 
 TEST_F(irregular_files, are_rejected_for_traces) {

@@ -61,11 +61,11 @@ TEST(sizes, have_suffixes_everywhere) {
                                     {"1MiB", 1048576},
                                     {"2G", 2147483648},
                                     {"2GiB", 2147483648}}) {
-    EXPECT_EQ(tutti::read_number(text), bytes) << text;
+    EXPECT_EQ(tutti::detail::read_number(text), bytes) << text;
     EXPECT_EQ(tool_tests::tutti(std::string("explain bcast --ranks 4 --bytes ") + text).status, 0) << text;
   }
   for (const char* text : {"", "B", "K", "1iB", "1KiBB", "1Ki", "1T", "1 K", "1.5K", "-1", "99999999999G"})
-    EXPECT_FALSE(tutti::read_number(text)) << text;
+    EXPECT_FALSE(tutti::detail::read_number(text)) << text;
   EXPECT_TRUE(prints("show bcast/linear --ranks 3 --count 1KiB", 0, "1024 elements"));
   EXPECT_TRUE(prints("show allreduce/segmented_ring:segment=64KiB", 0, "segment"));
   EXPECT_TRUE(prints("explain allreduce --ranks 2 --count 1KiB --algorithm segmented_ring:segment=1MiB", 0,

@@ -12,7 +12,7 @@
 namespace tests {
 namespace {
 
-void program(tutti::endpoint& ep) {
+void program(tutti::detail::endpoint& ep) {
   cases all;
   all("before", [] { std::fputs("another case is tried\n", stderr); });
   all("one_of_two", [&] { check.that(ep.rank() != ep.size() - 1, "planted"); });

@@ -15,6 +15,9 @@
 #include "tutti/tutti.hpp"
 
 namespace tutti::lpf {
+
+using namespace tutti::detail;
+
 namespace {
 
 class hooked_process final : public init_object {

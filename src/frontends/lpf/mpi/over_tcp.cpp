@@ -26,6 +26,9 @@
 #include "tutti/error.hpp"
 
 namespace tutti::lpf {
+
+using namespace tutti::detail;
+
 namespace {
 
 constexpr const char* operation_name = "lpf_mpi_initialize_over_tcp";

@@ -13,6 +13,8 @@
 
 namespace tutti {
 
+using namespace detail;
+
 communicator adopt(MPI_Comm comm, messages_on messages) {
   auto shared = std::make_shared<detail::rank_state>();
   shared->config = detail::read_settings();

@@ -12,7 +12,7 @@
 #include "transport/message_endpoint.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 class loopback_endpoint final : public message_endpoint {
@@ -106,4 +106,4 @@ constinit const engine_entry engine_loopback = {
     .limit = "its rank talks to itself; choose another engine for more",
 };
 
-}  // namespace tutti
+}  // namespace tutti::detail
