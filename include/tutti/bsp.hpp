@@ -100,14 +100,14 @@ class subset {
   /// Copies `data` of the root to `data` of all other members.
   template <class Data>
   void broadcast(Data&& data, int root = 0) {
-    if constexpr (detail::check_data<Data>()) section_->broadcast(set_, detail::memory_of(data), root);
+    if constexpr (detail::validate_data<Data>()) section_->broadcast(set_, detail::memory_of(data), root);
   }
 
   /// Concatenates `src` of all members, in the order of members, into `dst` of the root. The `dst`
   /// of other members is not used. The root's `src` may be its own block of `dst`.
   template <class Src, class Dst>
   void gather(Src&& src, Dst&& dst, int root = 0) {
-    if constexpr (detail::check_blocks<Src, Dst>())
+    if constexpr (detail::validate_blocks<Src, Dst>())
       section_->gather(set_, read_memory(src), detail::memory_of(dst), root);
   }
 
@@ -115,7 +115,7 @@ class subset {
   /// `src` of other members is not used. The root's `dst` may be its own block of `src`.
   template <class Src, class Dst>
   void scatter(Src&& src, Dst&& dst, int root = 0) {
-    if constexpr (detail::check_blocks<Src, Dst>())
+    if constexpr (detail::validate_blocks<Src, Dst>())
       section_->scatter(set_, read_memory(src), detail::memory_of(dst), root);
   }
 
@@ -123,7 +123,7 @@ class subset {
   /// the caller's own block of `dst`.
   template <class Src, class Dst>
   void allgather(Src&& src, Dst&& dst) {
-    if constexpr (detail::check_blocks<Src, Dst>())
+    if constexpr (detail::validate_blocks<Src, Dst>())
       section_->allgather(set_, read_memory(src), detail::memory_of(dst));
   }
 
@@ -131,31 +131,32 @@ class subset {
   /// is the number of the sender.
   template <class Src, class Dst>
   void alltoall(Src&& src, Dst&& dst) {
-    if constexpr (detail::check_blocks<Src, Dst>())
+    if constexpr (detail::validate_blocks<Src, Dst>())
       section_->alltoall(set_, read_memory(src), detail::memory_of(dst));
   }
 
   /// Combines the values of all members into the root's value. The other values do not change.
   template <class Value, class Op>
   void reduce(Value&& value, Op&& op, int root = 0) {
-    if constexpr (detail::check_value<Value>()) combined(value, static_cast<Op&&>(op), counted(root), true);
+    if constexpr (detail::validate_value<Value>())
+      combined(value, static_cast<Op&&>(op), counted(root), true);
   }
   /// Combines the values of all members into the value of each.
   template <class Value, class Op>
   void allreduce(Value&& value, Op&& op) {
-    if constexpr (detail::check_value<Value>()) combined(value, static_cast<Op&&>(op), everywhere, true);
+    if constexpr (detail::validate_value<Value>()) combined(value, static_cast<Op&&>(op), everywhere, true);
   }
 
   /// Combines the elements of all members, one by one, into `data` of the root. The `data` of other
   /// members is undefined afterwards.
   template <class Data, class Op>
   void combine(Data&& data, Op&& op, int root = 0) {
-    if constexpr (detail::check_data<Data>()) combined(data, static_cast<Op&&>(op), counted(root), false);
+    if constexpr (detail::validate_data<Data>()) combined(data, static_cast<Op&&>(op), counted(root), false);
   }
   /// Combines the elements of all members, one by one, into `data` of each.
   template <class Data, class Op>
   void allcombine(Data&& data, Op&& op) {
-    if constexpr (detail::check_data<Data>()) combined(data, static_cast<Op&&>(op), everywhere, false);
+    if constexpr (detail::validate_data<Data>()) combined(data, static_cast<Op&&>(op), everywhere, false);
   }
 
  private:
@@ -183,7 +184,7 @@ class subset {
   template <class Data, class Op>
   void combined(Data& data, Op&& op, int root, bool single_element) {
     using element = detail::element_type<Data>;
-    if constexpr (detail::check_op<element, Op>())
+    if constexpr (detail::validate_op<element, Op>())
       section_->combine(set_, detail::memory_of(data), element_of<element>(),
                         detail::operation_until_sync<element>(*section_, static_cast<Op&&>(op)), root,
                         single_element);
@@ -249,14 +250,14 @@ class context : public subset {
   template <class Area>
   [[nodiscard]] auto registered(Area&& area) {
     using made = global_slot<detail::element_type<Area>>;
-    if constexpr (detail::check_area<Area>()) return made(section_, detail::memory_of(area));
+    if constexpr (detail::validate_area<Area>()) return made(section_, detail::memory_of(area));
   }
   /// Registers memory that only this process uses, at once: memory that collectives use repeatedly.
   /// Local.
   template <class Area>
   [[nodiscard]] auto registered_locally(Area&& area) {
     using made = local_slot<detail::element_type<Area>>;
-    if constexpr (detail::check_area<Area>()) return made(section_, detail::memory_of(area));
+    if constexpr (detail::validate_area<Area>()) return made(section_, detail::memory_of(area));
   }
 
   /// Schedules a copy of `src` to the slot of process `dst_pid`, from element `dst_offset` on. A
@@ -266,16 +267,16 @@ class context : public subset {
   /// O(1).
   template <class Src, class Slot>
   void put(Src&& src, int dst_pid, const Slot& dst_slot, std::size_t dst_offset = 0) {
-    if constexpr (detail::check_src<Src>())
-      if constexpr (detail::check_dst_slot<Slot, Src>())
+    if constexpr (detail::validate_src<Src>())
+      if constexpr (detail::validate_dst_slot<Slot, Src>())
         section_->put(read_memory(src), dst_pid, dst_slot.number(), dst_offset);
   }
   /// Schedules a copy into `dst` from the slot of process `src_pid`, from element `src_offset` on.
   /// It copies as many elements as `dst` has.
   template <class Slot, class Dst>
   void get(int src_pid, const Slot& src_slot, std::size_t src_offset, Dst&& dst) {
-    if constexpr (detail::check_dst<Dst>())
-      if constexpr (detail::check_src_slot<Slot, Dst>())
+    if constexpr (detail::validate_dst<Dst>())
+      if constexpr (detail::validate_src_slot<Slot, Dst>())
         section_->get(src_pid, src_slot.number(), src_offset, detail::memory_of(dst));
   }
 

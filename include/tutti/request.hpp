@@ -63,11 +63,11 @@ class owned_call {
 
  protected:
   friend struct request_operations;
-  pending& checked(const char* what) {
+  pending& validated_pending(const char* what) {
     if (!held_) refuse_empty_request(what, {});
     return *pending_;
   }
-  pending& checked(const char* what, const std::source_location& at) {
+  pending& validated_pending(const char* what, const std::source_location& at) {
     if (!held_) refuse_empty_request(what, at);
     pending_->note(at);  // where the program waits
     return *pending_;
@@ -120,7 +120,7 @@ class [[nodiscard]] nonblocking_result : public detail::owned_call<Result> {
   /// Waits, and returns the result of the blocking call. Throws the errors that the blocking call
   /// throws while it runs. Throws usage_error if the result was already taken.
   Result wait(std::source_location at = std::source_location::current()) {
-    this->checked("wait", at).wait();
+    this->validated_pending("wait", at).wait();
     return this->take();
   }
 
@@ -128,7 +128,7 @@ class [[nodiscard]] nonblocking_result : public detail::owned_call<Result> {
   /// that is void. It has a value (is true) once, when the call is complete. Throws the same as
   /// wait().
   auto test(std::source_location at = std::source_location::current()) {
-    const bool complete = this->checked("test", at).test();
+    const bool complete = this->validated_pending("test", at).test();
     if constexpr (std::is_void_v<Result>) {
       if (complete) this->take();
       return complete;
@@ -186,14 +186,14 @@ class [[nodiscard]] request : public detail::owned_call<void> {
   /// that the blocking call throws while it runs. Throws usage_error if this holds no call.
   status wait(std::source_location at = std::source_location::current()) {
     if (into_ != nullptr) detail::refuse_copied_request("wait", at);
-    checked("wait", at).wait();
+    validated_pending("wait", at).wait();
     return finish();
   }
   /// Makes progress without waiting. Returns a status once, when the call is complete. Throws the
   /// same as wait().
   std::optional<status> test(std::source_location at = std::source_location::current()) {
     if (into_ != nullptr) detail::refuse_copied_request("test", at);
-    if (!checked("test", at).test()) return std::nullopt;
+    if (!validated_pending("test", at).test()) return std::nullopt;
     return finish();
   }
 
@@ -237,15 +237,15 @@ class [[nodiscard]] plan : public detail::owned_call<Result> {
 
   /// Begins one run. Throws usage_error if a run is under way, or if the communicator was freed.
   void start(std::source_location at = std::source_location::current()) {
-    this->checked("start", at).start();
+    this->validated_pending("start", at).start();
   }
   /// Makes progress; returns true if no run is under way any more. wait() then returns at once.
   bool test(std::source_location at = std::source_location::current()) {
-    return this->checked("test", at).test();
+    return this->validated_pending("test", at).test();
   }
   /// Ends the run, and returns its result. The reference is valid until the next start().
   Result wait(std::source_location at = std::source_location::current()) {
-    this->checked("wait", at).wait();
+    this->validated_pending("wait", at).wait();
     return this->held_->finish(*this->pending_);
   }
 };

@@ -100,7 +100,7 @@ inline constexpr bool is_sortable =
 /// Emits the compile error for a T that cannot be sorted; the rest of the function is then omitted,
 /// so that no other error follows.
 template <class T>
-consteval bool check_sortable() {
+consteval bool validate_sortable() {
   static_assert(!std::is_same_v<T, bool>, "sort: std::vector<bool> packs bits, it has no bools");
   static_assert(!is_copied_bytewise<T> || !holds_address<T>(),
                 "sort: elements hold addresses (pointers, views, iterators), which mean nothing elsewhere");
@@ -168,7 +168,7 @@ struct sorted_end {
 /// ```
 template <class T, class Less = std::less<>>
 void sort_globally(const communicator& ranks, std::vector<T>& v, const Less& less = {}) {
-  if constexpr (detail::check_sortable<T>()) {
+  if constexpr (detail::validate_sortable<T>()) {
     const auto by = [&less](const T& a, const T& b) { return static_cast<bool>(less(a, b)); };
     std::sort(v.begin(), v.end(), by);
     detail::exchange_sorted(ranks, v, by);
@@ -178,7 +178,7 @@ void sort_globally(const communicator& ranks, std::vector<T>& v, const Less& les
 /// The same, but equal elements keep their order: by rank, then by index.
 template <class T, class Less = std::less<>>
 void stable_sort_globally(const communicator& ranks, std::vector<T>& v, const Less& less = {}) {
-  if constexpr (detail::check_sortable<T>()) {
+  if constexpr (detail::validate_sortable<T>()) {
     const auto by = [&less](const T& a, const T& b) { return static_cast<bool>(less(a, b)); };
     std::stable_sort(v.begin(), v.end(), by);
     detail::exchange_sorted(ranks, v, by);
@@ -190,7 +190,7 @@ void stable_sort_globally(const communicator& ranks, std::vector<T>& v, const Le
 /// a bool.
 template <class T, class Less = std::less<>>
 bool is_globally_sorted(const communicator& ranks, const std::vector<T>& v, const Less& less = {}) {
-  if constexpr (detail::check_sortable<T>()) {
+  if constexpr (detail::validate_sortable<T>()) {
     using end = detail::sorted_end<T>;
     const end mine = v.empty() ? end{} : end{v.back(), true};
     const auto later = [](const end& a, const end& b) { return b.any ? b : a; };

@@ -14,7 +14,7 @@ namespace tutti::detail {
 
 // --- collectives
 
-void check_call(communicator_impl& c, const call& what) { c.calls().check(what); }
+void validate_call(communicator_impl& c, const call& what) { c.calls().check(what); }
 const char* last_algorithm(const communicator_impl& c, collective what) noexcept {
   return c.calls().last_algorithm(what);
 }
@@ -79,7 +79,7 @@ int recv_block_count(const communicator_impl& c, collective what) noexcept {
 const std::source_location& place_of(const communicator_impl& c) noexcept { return c.state().place(); }
 void refuse(const communicator_impl& c, const char* operation, const char* parameter,
             std::string_view problem, const char* remedy) {
-  c.state().check_thread(operation);  // a wrong thread is reported first
+  c.state().validate_thread(operation);  // a wrong thread is reported first
   c.state().refuse(operation, parameter, problem, remedy);
 }
 

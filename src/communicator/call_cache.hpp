@@ -36,15 +36,15 @@ enum class call_path : std::uint8_t {
 
 /// What the calls need whose counts lie in one interval.
 struct count_interval {
-  std::uint64_t upper_bound;
+  std::uint64_t upper_bound;          // the largest count of the interval
   prepared_call* prepared = nullptr;  // null: there was no such call yet
   combine_function kernel = nullptr;
   call_path path = call_path::executor;
 };
 
-/// The intervals for one head.
+/// The intervals of calls that differ by their count only.
 struct count_intervals {
-  std::uint64_t head[4] = {};
+  std::uint64_t head[4] = {};       // their common fields (write_head())
   std::vector<count_interval> all;  // ascending; the last one has no upper bound
 
   count_interval& at(std::uint64_t count) noexcept {
@@ -60,45 +60,62 @@ inline void write_head(const call& c, std::uint64_t (&head)[4]) noexcept {
   std::memcpy(head + 3, &c.op.which, 8);
 }
 
-/// The last call of one collective. The fields that every repeated call reads come first.
+/// The last call of one collective on a communicator, and what a repetition of it needs. Repeated
+/// calls read the first fields only, so these come first.
 struct alignas(64) cached_call {
-  /// A `call` for a call that is repeated by its key. It holds the buffers of the one that runs.
+  /// Allocated by the first call of the collective. Its address is stable.
   struct stored_call {
+    /// The last call. A repetition that passes a key only writes its buffers and count here, and is
+    /// executed from here.
     call full;
+    /// The engine's own collective with arguments that the engine has looked up. Its function is
+    /// null if the engine offers none or does not execute the call.
     ready_native ready;
   };
 
-  std::uint64_t key = no_call_key;           // no counts, or counts compared inline
-  std::uint64_t indirect_key = no_call_key;  // counts compared out of line
-  bool one_buffer = false;                   // input and output are the same
-  combine_function combine = nullptr;
-  void (*go)(const ready_native&, const void*, void*, std::size_t) = nullptr;  // or null
-  std::unique_ptr<stored_call> stored;                                         // from the first call on
-  std::unique_ptr<cached_counts> counted;                                      // if it has counts
-  std::uint64_t head[4] = {};
-  std::uint64_t count = 0;
-  std::uint8_t pointers = 0;  // see pointers_of()
-  bool two_buffers = false;   // there are two buffers
-  bool repeatable = false;    // the next call may match: no vector form, not compared, no names
-  bool fast_path = false;     // the same, and not traced
-  call_path path = call_path::executor;
-  combine_function kernel = nullptr;  // replaces the operator of the call
-  prepared_call* prepared = nullptr;
-  const char* algorithm = "";
-  shm::wait_site site;
-  count_intervals* intervals = nullptr;  // null: the trees do not decide
+  // Read by run_cached() and run_cached_with_counts(). At most one of the two keys is valid; the
+  // other is no_call_key. Without a valid key, only run_call() can repeat the call.
+  std::uint64_t key = no_call_key;              // of a call whose counts, if any, are compared inline
+  std::uint64_t out_of_line_key = no_call_key;  // of a call whose counts are compared out of line
+  bool one_buffer = false;                      // input and output are the same address
+  combine_function combine = nullptr;           // the program's operator
+  // The function of `stored->ready`, if `path` is native and the function serves `count` elements.
+  // Null: the call takes another path.
+  void (*ready_function)(const ready_native&, const void* input, void* output, std::size_t count) = nullptr;
+  std::unique_ptr<stored_call> stored;
+  std::unique_ptr<cached_counts> counted;  // the counts of a vector form; null if there was none
 
-  /// Which pointers there are, and whether the buffers are one.
-  static std::uint8_t pointers_of(const void* input, const void* output, combine_function combine) noexcept {
+  // Read by run_call().
+  std::uint64_t head[4] = {};            // the agreed fields without the count (write_head())
+  std::uint64_t count = 0;               // of this rank; the entry changes to another by try_set_count()
+  std::uint8_t pointer_bits = 0;         // which pointers exist (pointer_bits_of())
+  bool has_distinct_buffers = false;     // input and output exist and differ
+  bool repeatable = false;               // no vector form, not compared in checked mode, no algorithm()
+  bool fast_path = false;                // repeatable, and the trace is off
+  call_path path = call_path::executor;  // what executes it
+
+  // Read by the executing function.
+  combine_function kernel = nullptr;  // the library's loop in place of `combine`; null: `combine`
+  prepared_call* prepared = nullptr;  // its schedule or composition
+  const char* algorithm = "";         // "allreduce/ring"
+  shm::wait_site site;                // describes a wait in the engine's collective, for reports
+
+  // For calls with another count. Null: the entry serves its own count only.
+  count_intervals* intervals = nullptr;
+
+  /// Which of the three pointers are not null (bits 0, 1, 3), and whether the buffers are one (bit 2).
+  static std::uint8_t pointer_bits_of(const void* input, const void* output,
+                                      combine_function combine) noexcept {
     return static_cast<std::uint8_t>((input != nullptr) | (output != nullptr) << 1 | (input == output) << 2 |
                                      (combine != nullptr) << 3);
   }
-  /// Two buffers are the most frequent case. The operator is then assumed to exist as before.
+  /// Whether the same pointers are null as in the last call, and the buffers are again one or two.
+  /// Two buffers are the most frequent case; the operator is then assumed to exist as before.
   [[gnu::always_inline]] bool same_pointers(const void* input, const void* output,
                                             combine_function combine_or_null) const noexcept {
-    if (two_buffers) [[likely]]
+    if (has_distinct_buffers) [[likely]]
       return input != nullptr && output != nullptr && input != output;
-    return pointers == pointers_of(input, output, combine_or_null);
+    return pointer_bits == pointer_bits_of(input, output, combine_or_null);
   }
   /// All agreed fields but the count, and that the call names no algorithm. It is one test, since
   /// usually all of them are equal.
@@ -117,18 +134,33 @@ struct alignas(64) cached_call {
   }
   /// Changes the entry to another count. Returns false, and changes nothing, if no call with a
   /// count of that interval was stored.
-  bool try_set_count(std::uint64_t other) noexcept;
+  bool try_set_count(std::uint64_t other) noexcept {
+    if (intervals == nullptr || other == 0) return false;
+    const count_interval& one = intervals->at(other);
+    if (one.prepared == nullptr) return false;
+    count = other;
+    kernel = one.kernel;
+    set_path(one.path);
+    prepared = one.prepared;
+    algorithm = site.algorithm = one.prepared->name;
+    return true;
+  }
   /// Changes the entry to another path for its count.
   void set_path(call_path how) noexcept {
     path = how;
-    go = how == call_path::native && count <= stored->ready.max_count ? stored->ready.run : nullptr;
+    ready_function = how == call_path::native && count <= stored->ready.max_count ? stored->ready.run : nullptr;
   }
+  /// Calls `ready_function`, which is not null.
+  [[gnu::always_inline]] void run_ready(const void* input, void* output) const {
+    ready_function(stored->ready, input, output, count);
+  }
+  /// No later call matches.
   void forget() noexcept;
 };
 
 class call_cache {
  public:
-  /// What decides whether calls of a communicator may be repeated without a check.
+  /// What decides whether calls of a communicator may be repeated without validation.
   struct mode {
     bool compared = false;  // checked mode
     bool traced = false;

@@ -230,7 +230,7 @@ void validate_vectors(const communicator_state& where, const call& c) {
 
 void validate(const communicator_state& where, const call& c) {
   const char* name = called(c);
-  where.check_usable(name);
+  where.validate_usable(name);
   const bool rooted = is_rooted(c.what);
   if (rooted && (c.root < 0 || c.root >= where.size())) where.refuse_rank(name, "root", c.root);
   if (combines(c.what) && c.op.combine == nullptr) where.refuse(name, "op", "is missing", "pass op(...)");

@@ -56,7 +56,7 @@ class call_dispatcher::operation final : public pending {
 
   // A start of a plan is a call of the program.
   void start() override {
-    state_.check_entry(name_of(call_.what).data());
+    state_.validate_entry(name_of(call_.what).data());
     begin();
   }
   void begin() {
@@ -78,7 +78,7 @@ class call_dispatcher::operation final : public pending {
     if (!is_complete) where_.rank_->add_active(run());
   }
   bool test() override {
-    state_.check_thread(name_of(call_.what).data());
+    state_.validate_thread(name_of(call_.what).data());
     if (over()) return complete();
     where_.guarded([&] {
       // A program may test until other ranks have this rank's data.
@@ -88,7 +88,7 @@ class call_dispatcher::operation final : public pending {
     return over() && complete();
   }
   void wait() override {
-    state_.check_thread(name_of(call_.what).data());
+    state_.validate_thread(name_of(call_.what).data());
     if (over()) return void(complete());
     where_.guarded([&] { where_.rank_->finish(run()); });
     auto& active = where_.rank_->active;
@@ -147,7 +147,7 @@ class call_dispatcher::rejected_operation final : public pending {
 
   void start() override {
     communicator_state& state = self_.state();
-    state.check_entry(name_of_call);
+    state.validate_entry(name_of_call);
     if (announces && !in_progress_ && !state.was_freed())
       self_.calls().announce_rejection(announces->made, announces->zeros, announces->text);
     inner->start();

@@ -59,12 +59,12 @@ void communicator_state::close() noexcept {
 
 // --- errors
 
-void communicator_state::check_usable(const char* operation) const {
-  check_thread(operation);
+void communicator_state::validate_usable(const char* operation) const {
+  validate_thread(operation);
   if (freed_) refuse(operation, "communicator", "was freed", "use it before free(), or a duplicate()");
 }
 
-void communicator_state::check_knows_all(const char* operation) const {
+void communicator_state::validate_knows_all(const char* operation) const {
   if (!knows_all())
     refuse(operation, "communicator", "knows only " + std::string(description_of(members_.known_members())),
            "use its split(0), which knows all ranks");
@@ -81,7 +81,7 @@ void communicator_state::refuse_rank(const char* operation, const char* paramete
          "name a rank of this communicator");
 }
 
-void communicator_state::check_slowly(const char* operation) const {
+void communicator_state::validate_entry_slow_path(const char* operation) const {
   refuse_thread(operation);
   shared_->throw_rejections(operation, rank());
 }
@@ -138,7 +138,7 @@ void communicator_state::fail_job() noexcept {
 }
 
 void communicator_state::run_hops(const char* operation, const leg& one, const leg& other) {
-  check_usable(operation);
+  validate_usable(operation);
   open();
   hop both(*where_, *links_, operation);
   guarded([&] {

@@ -83,33 +83,33 @@ class communicator_state {
   void free() noexcept { freed_ = true; }
   bool was_freed() const noexcept { return freed_; }
   /// Throws usage_error if the calling thread does not carry this rank, or the run has ended.
-  void check_thread(const char* operation) const {
+  void validate_thread(const char* operation) const {
     if (!is_current_rank()) [[unlikely]]
       refuse_thread(operation);
   }
   /// For the entry of a call of the program that begins an operation, before it sends anything.
   /// Throws peer_error also if a rejection of another rank is due. The parts of such a call use
-  /// check_thread().
-  void check_entry(const char* operation) const {
+  /// validate_thread().
+  void validate_entry(const char* operation) const {
     if (!is_current_rank()) [[unlikely]]
-      check_slowly(operation);
+      validate_entry_slow_path(operation);
   }
   /// These throw usage_error also if the communicator was freed.
-  void check_usable(const char* operation) const;
-  void check_usable_at_entry(const char* operation) const {
-    check_entry(operation);
-    check_usable(operation);
+  void validate_usable(const char* operation) const;
+  void validate_usable_at_entry(const char* operation) const {
+    validate_entry(operation);
+    validate_usable(operation);
   }
   /// Throws usage_error if this rank does not know all members.
-  void check_knows_all(const char* operation) const;
+  void validate_knows_all(const char* operation) const;
 
   // --- errors
   [[noreturn]] void refuse(const char* operation, const char* parameter, std::string_view problem,
                            const char* remedy) const;
   [[noreturn]] void refuse_rank(const char* operation, const char* parameter, int rank) const;
   [[gnu::noinline, gnu::cold]] void refuse_thread(const char* operation) const;
-  /// What check_entry() does if the thread is another, or there are rejections.
-  [[gnu::noinline, gnu::cold]] void check_slowly(const char* operation) const;
+  /// What validate_entry() does if the thread is another, or there are rejections.
+  [[gnu::noinline, gnu::cold]] void validate_entry_slow_path(const char* operation) const;
   /// From the destructor of a request. Returns false if the operation is under way and this thread
   /// may not wait for it; the job then fails.
   bool release_on_other_thread(bool under_way, const char* operation) noexcept;

@@ -45,7 +45,7 @@ std::vector<int> group_factory::addresses(const char* operation) {
 }
 
 communicator_handle group_factory::duplicate() {
-  parent_.check_usable_at_entry("duplicate");
+  parent_.validate_usable_at_entry("duplicate");
   if (parent_.inter()) return merged_->groups().with_topology(parent_.graph(), "duplicate");
   if (parent_.graph().graph) return with_topology(parent_.graph(), "duplicate");
   if (checked_mode_.is_on()) checked_mode_.compare("duplicate");
@@ -60,8 +60,8 @@ std::unique_ptr<context> group_factory::open_context() {
 }
 
 communicator_handle group_factory::with_topology(topology shape, const char* operation) {
-  parent_.check_usable_at_entry(operation);
-  parent_.check_knows_all(operation);
+  parent_.validate_usable_at_entry(operation);
+  parent_.validate_knows_all(operation);
   if (parent_.inter())
     parent_.refuse(operation, "communicator", "has two groups", "use a communicator with one group");
   for (const auto& [list, name] :
@@ -91,7 +91,7 @@ communicator_handle group_factory::with_topology(topology shape, const char* ope
 // Each rank sends its request and the smallest id that it has not used. All ranks then compute the
 // result locally.
 communicator_handle group_factory::split(int color, int key, const char* operation, int bins) {
-  parent_.check_usable_at_entry(operation);
+  parent_.validate_usable_at_entry(operation);
   if (parent_.inter())
     parent_.refuse(operation, "communicator", "has two groups", "use a communicator with one group");
   if (checked_mode_.is_on()) checked_mode_.compare(operation);
@@ -129,7 +129,7 @@ communicator_handle group_factory::split(int color, int key, const char* operati
 }
 
 distinct_number group_factory::number_distinct(std::string_view text) {
-  parent_.check_usable_at_entry("number_distinct");
+  parent_.validate_usable_at_entry("number_distinct");
   if (parent_.inter())
     parent_.refuse("number_distinct", "communicator", "has two groups", "use a communicator with one group");
   if (checked_mode_.is_on()) checked_mode_.compare("number_distinct");
@@ -162,10 +162,10 @@ distinct_number group_factory::number_distinct(std::string_view text) {
 // The leaders exchange the members of their groups. The group whose leader has the lower rank comes
 // first in the union of both.
 communicator_handle group_factory::between_groups(group_factory& local, int remote_leader) {
-  parent_.check_usable_at_entry("inter");
-  local.parent_.check_usable_at_entry("inter");
-  parent_.check_knows_all("inter");
-  local.parent_.check_knows_all("inter");
+  parent_.validate_usable_at_entry("inter");
+  local.parent_.validate_usable_at_entry("inter");
+  parent_.validate_knows_all("inter");
+  local.parent_.validate_knows_all("inter");
   if (parent_.inter() || local.parent_.inter())
     parent_.refuse("inter", parent_.inter() ? "communicator" : "local", "has two groups",
                    "use communicators with one group");

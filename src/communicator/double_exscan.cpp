@@ -45,7 +45,7 @@ sides_found double_exscan(communicator_impl& where, element type, std::size_t n,
                           const void* own, void* from_left, void* from_right) {
   if (where.state().inter())
     where.state().refuse("double_exscan", "communicator", "has two groups", "scan within one group");
-  where.state().check_usable_at_entry("double_exscan");
+  where.state().validate_usable_at_entry("double_exscan");
   const std::size_t bytes = n * type.size;
   const int p = where.size(), me = where.rank();
   const auto* mine = static_cast<const std::byte*>(own);

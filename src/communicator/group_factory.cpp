@@ -28,8 +28,8 @@ communicator_handle group_factory::range(int first, int last, int stride) {
   const auto refuse_number = [&](const char* parameter, int value, const char* remedy) {
     parent_.refuse("range", parameter, "is " + std::to_string(value), remedy);
   };
-  parent_.check_usable_at_entry("range");
-  parent_.check_knows_all("range");
+  parent_.validate_usable_at_entry("range");
+  parent_.validate_knows_all("range");
   if (parent_.inter())
     parent_.refuse("range", "communicator", "has two groups", "use a communicator with one group");
   if (first < 0 || first >= parent_.size()) parent_.refuse_rank("range", "first", first);
@@ -53,8 +53,8 @@ communicator_handle group_factory::range(int first, int last, int stride) {
 }
 
 communicator_handle group_factory::list(std::span<const int> ranks) {
-  parent_.check_usable_at_entry("list");
-  parent_.check_knows_all("list");
+  parent_.validate_usable_at_entry("list");
+  parent_.validate_knows_all("list");
   if (parent_.inter())
     parent_.refuse("list", "communicator", "has two groups", "use a communicator with one group");
   const int p = parent_.size(), n = static_cast<int>(ranks.size());
@@ -83,8 +83,8 @@ communicator_handle group_factory::list(std::span<const int> ranks) {
 
 int group_factory::translate(int rank, const communicator_state& to, const char* operation) const {
   if (rank == rank::null) return rank::null;
-  parent_.check_usable_at_entry(operation);
-  to.check_usable_at_entry(operation);
+  parent_.validate_usable_at_entry(operation);
+  to.validate_usable_at_entry(operation);
   if (rank < 0 || rank >= parent_.size()) parent_.refuse_rank(operation, "rank", rank);
   if (!parent_.members().is_known(rank))
     parent_.refuse(

@@ -56,20 +56,20 @@ void exchange_blocks(const collective_caller& s, collective what, const void* mi
 }
 
 template <class Int>
-Int checked_narrow(caller s, parameter name, std::size_t number) {
+Int validated_narrow(caller s, parameter name, std::size_t number) {
   if (number > static_cast<std::size_t>(std::numeric_limits<Int>::max())) refuse_narrow(s, name, number);
   return static_cast<Int>(number);
 }
 
 template <class Int>
 void put(caller s, parameter name, const counts_view& from, Int* to) {
-  for (std::size_t i = 0; i < from.size(); ++i) to[i] = checked_narrow<Int>(s, name, from[i]);
+  for (std::size_t i = 0; i < from.size(); ++i) to[i] = validated_narrow<Int>(s, name, from[i]);
 }
 
 template <class Int>
 void put_packed(caller s, parameter name, const counts_view& counts, Int* to) {
   std::size_t at = 0;
-  for (std::size_t i = 0; i < counts.size(); at += counts[i], ++i) to[i] = checked_narrow<Int>(s, name, at);
+  for (std::size_t i = 0; i < counts.size(); at += counts[i], ++i) to[i] = validated_narrow<Int>(s, name, at);
 }
 
 }  // namespace
@@ -135,12 +135,12 @@ void refuse_narrow(caller s, parameter name, std::size_t number) {
               "pass a container of std::size_t: name_out<std::vector<std::size_t>>()");
 }
 
-std::size_t checked_count(caller s, parameter name, long long count) {
+std::size_t validated_count(caller s, parameter name, long long count) {
   if (count < 0) refuse_call(s, name, "is negative: " + std::to_string(count), "counts are 0 or more");
   return static_cast<std::size_t>(count);
 }
 
-void check_within(caller s, parameter name, std::size_t end, std::size_t holds) {
+void validate_within(caller s, parameter name, std::size_t end, std::size_t holds) {
   if (end <= holds) return;
   refuse_call(
       s, name,
@@ -148,12 +148,12 @@ void check_within(caller s, parameter name, std::size_t end, std::size_t holds) 
       "make it smaller, or the buffer larger");
 }
 
-void check_blocks_within(caller s, parameter counts_name, const counts_view& counts, parameter displs_name,
-                         std::size_t end, std::size_t holds) {
+void validate_blocks_within(caller s, parameter counts_name, const counts_view& counts, parameter displs_name,
+                            std::size_t end, std::size_t holds) {
   if (end <= holds) return;
   std::size_t packed = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) packed += counts[i];
-  check_within(s, packed <= holds ? displs_name : counts_name, end, holds);
+  validate_within(s, packed <= holds ? displs_name : counts_name, end, holds);
 }
 
 std::size_t block_length(const collective_caller& s, parameter name, std::size_t elements) {
@@ -174,7 +174,7 @@ std::size_t block_length(const collective_caller& s, parameter name, std::size_t
 std::size_t extent_of(const collective_caller& s, parameter counts_name, const counts_view& counts,
                       parameter displs_name, const counts_view& displs, bool displs_given) {
   const auto p = static_cast<std::size_t>(s.blocks(counts_name));
-  const auto check = [&](parameter name, const counts_view& numbers) {
+  const auto validate = [&](parameter name, const counts_view& numbers) {
     if (numbers.size() != p)
       refuse_call(s, name,
                   "holds " + std::to_string(numbers.size()) + " entries for " + std::to_string(p) +
@@ -185,8 +185,8 @@ std::size_t extent_of(const collective_caller& s, parameter counts_name, const c
         refuse_call(s, name, "the entry of rank " + std::to_string(i) + " is negative",
                     "entries are 0 or more");
   };
-  check(counts_name, counts);
-  if (displs_given) check(displs_name, displs);
+  validate(counts_name, counts);
+  if (displs_given) validate(displs_name, displs);
   std::size_t end = 0, packed = 0;
   for (std::size_t i = 0; i < p; ++i) {
     const std::size_t reaches = (displs_given ? displs[i] : packed) + counts[i];
@@ -247,10 +247,10 @@ std::size_t count_by_scatter(const collective_caller& s, int root, const counts_
   return mine;
 }
 
-void check_entry(const collective_caller& s) {
+void validate_entry(const collective_caller& s) {
   const communicator_state& c = s.where.state();
   if (!c.is_current_rank()) [[unlikely]]
-    c.check_slowly(api_name(s.name).c_str());
+    c.validate_entry_slow_path(api_name(s.name).c_str());
 }
 
 void counts_by_gather(const collective_caller& s, int root, std::size_t mine, std::size_t* all) {

@@ -42,11 +42,17 @@ void announce_rejection(communicator_impl& c, const call& what, mode how, bool z
     c.calls().announce_rejection(what, zeros, text);
 }
 
-void check_thread(const communicator_impl& c, const char* operation) { c.state().check_thread(operation); }
-void check_entry(const communicator_impl& c, const char* operation) { c.state().check_entry(operation); }
-thread_check::thread_check(const communicator_impl& of) noexcept
+void validate_thread(const communicator_impl& c, const char* operation) {
+  c.state().validate_thread(operation);
+}
+void validate_entry(const communicator_impl& c, const char* operation) {
+  c.state().validate_entry(operation);
+}
+thread_validation::thread_validation(const communicator_impl& of) noexcept
     : of_(of), running_(of.state().this_rank().running_thread) {}
-void check_usable(const communicator_impl& c, const char* operation) { c.state().check_usable(operation); }
+void validate_usable(const communicator_impl& c, const char* operation) {
+  c.state().validate_usable(operation);
+}
 bool is_usable(const communicator_impl& c) noexcept { return c.state().usable(); }
 bool is_freed(const communicator_impl& c) noexcept { return c.state().was_freed() || !c.state().usable(); }
 bool outlived_run(const communicator_impl& c) noexcept { return c.state().is_over(); }

@@ -59,20 +59,20 @@ void announce_rejection(communicator_impl&, const call&, mode, bool zeros, const
 // --- who may call
 
 /// Throws usage_error if the calling thread does not carry this rank, or the run has ended.
-void check_thread(const communicator_impl&, const char* operation);
-void check_entry(const communicator_impl&, const char* operation);
-/// The same in a few instructions, for a front end that checks in each of its calls.
-class thread_check {
+void validate_thread(const communicator_impl&, const char* operation);
+void validate_entry(const communicator_impl&, const char* operation);
+/// The same in a few instructions, for a front end that validates each of its calls.
+class thread_validation {
  public:
-  explicit thread_check(const communicator_impl& of) noexcept;
+  explicit thread_validation(const communicator_impl& of) noexcept;
   void operator()(const char* operation) const {
     if (running_.load(std::memory_order_relaxed) != shm::current_rank) [[unlikely]]
-      check_thread(of_, operation);
+      validate_thread(of_, operation);
   }
   /// Throws peer_error also if a rejection of another rank is due. Before anything is sent.
   void at_entry(const char* operation) const {
     if (running_.load(std::memory_order_relaxed) != shm::current_rank) [[unlikely]]
-      check_entry(of_, operation);
+      validate_entry(of_, operation);
   }
 
  private:
@@ -80,7 +80,7 @@ class thread_check {
   const std::atomic<const shm::rank_identity*>& running_;
 };
 /// Throws usage_error also if the communicator was freed.
-void check_usable(const communicator_impl&, const char* operation);
+void validate_usable(const communicator_impl&, const char* operation);
 bool is_usable(const communicator_impl&) noexcept;
 /// Whether calls are rejected because the communicator was freed, the run has ended, or the thread
 /// does not carry this rank.
@@ -119,7 +119,7 @@ decltype(auto) guarded(communicator_impl& c, Step&& step) {
 
 // --- messages
 
-/// The queue that matches messages and receives. Throws usage_error as check_usable() does.
+/// The queue that matches messages and receives. Throws usage_error as validate_usable() does.
 message_queue& message_queue_of(communicator_impl&, const char* operation);
 
 // --- tracing

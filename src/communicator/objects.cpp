@@ -44,7 +44,7 @@ void reader::refuse_depth() const {
                  "more than " + std::to_string(max_object_depth) + " levels of objects are nested");
 }
 
-void check_objects(const collective_caller& s, object_site at, int root, std::size_t objects) {
+void validate_objects(const collective_caller& s, object_site at, int root, std::size_t objects) {
   const auto needed = static_cast<std::size_t>(s.send_blocks);
   if (objects == needed) return;
   if (s.what == collective::scatterv) {

@@ -24,7 +24,7 @@ matched_message* matched(shm::unexpected_message* one) noexcept {
 // --- what is rejected before anything is sent
 
 void p2p_calls::open_first(const char* operation) {
-  state_.check_usable_at_entry(operation);
+  state_.validate_usable_at_entry(operation);
   if (ready_ != nullptr) return;  // any thread may call here
   if (!queue_) {
     state_.open();
@@ -55,7 +55,7 @@ void p2p_calls::refuse_tag(const char* operation, int tag) const {
                 "choose one of these");
 }
 
-void p2p_calls::check(const recv_args& r) { check_source(r.operation, r.source, r.tag); }
+void p2p_calls::validate(const recv_args& r) { validate_source(r.operation, r.source, r.tag); }
 
 // --- waiting
 
@@ -109,7 +109,7 @@ void p2p_calls::finish(const send_args& args, transfer& t) {
 // --- blocking
 
 void p2p_calls::send(const send_args& args) {
-  if (!check_send(args)) return;
+  if (!validate_send(args)) return;
   state_.guarded([&] {
     if (queue_->interleaves()) state_.ep().preempt();
     transfer t;
@@ -118,7 +118,7 @@ void p2p_calls::send(const send_args& args) {
 }
 
 envelope p2p_calls::receive(const recv_args& r) {
-  if (r.matched == nullptr && !check_source(r.operation, r.source, r.tag)) {
+  if (r.matched == nullptr && !validate_source(r.operation, r.source, r.tag)) {
     if (r.allocate != nullptr) r.allocate(r.state, envelope{});
     return {};
   }
@@ -169,13 +169,13 @@ bool p2p_calls::find_message(const char* operation, int source, int tag, bool wa
 
 bool p2p_calls::probe(const char* operation, int source, int tag, bool wait, envelope& found) {
   found = {};
-  if (!check_source(operation, source, tag)) return true;
+  if (!validate_source(operation, source, tag)) return true;
   return find_message(operation, source, tag, wait, found);
 }
 
 matched_message* p2p_calls::mprobe(const char* operation, int source, int tag, bool wait, envelope& found) {
   found = {};
-  if (!check_source(operation, source, tag)) return nullptr;
+  if (!validate_source(operation, source, tag)) return nullptr;
   while (find_message(operation, source, tag, wait, found))
     if (shm::unexpected_message* const one = queue_->extract(found, operation)) return matched(one);
   found = {};
@@ -189,7 +189,7 @@ void p2p_calls::put_back(matched_message* one) noexcept {
 // --- tutti/detail/p2p_abi.hpp
 
 void send(communicator_impl& c, const send_args& args) { c.p2p().send(args); }
-void check_recv(communicator_impl& c, const recv_args& r) { c.p2p().check(r); }
+void validate_recv(communicator_impl& c, const recv_args& r) { c.p2p().validate(r); }
 envelope receive(communicator_impl& c, const recv_args& r) { return c.p2p().receive(r); }
 envelope found(const pending& p) noexcept {
   const envelope* e = p.found();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages from one rank to another on one communicator: checks them, sends them, and waits for
+// Messages from one rank to another on one communicator: validates them, sends them, and waits for
 // them. Its message queue decides which receive gets which message (p2p/message_queue.hpp). The
 // functions of tutti/detail/p2p_abi.hpp are its callers; tasks use the queue itself.
 #pragma once
@@ -27,7 +27,7 @@ class p2p_calls {
   envelope receive(const recv_args& r);
   pending_call make_send(const send_args& args, bool started);
   pending_call make_receive(const recv_args& r, bool started);
-  void check(const recv_args& r);
+  void validate(const recv_args& r);
   bool probe(const char* operation, int source, int tag, bool wait, envelope& found);
   matched_message* mprobe(const char* operation, int source, int tag, bool wait, envelope& found);
   /// Does nothing if this thread may not call: the message then goes with its engine.
@@ -51,7 +51,7 @@ class p2p_calls {
 
   void open_first(const char* operation);
   // These return false if the peer is rank::null.
-  bool check_send(const send_args& args) {
+  bool validate_send(const send_args& args) {
     if (static_cast<unsigned>(args.tag) > open(args.operation).max_tag()) [[unlikely]]
       refuse_tag(args.operation, args.tag);
     if (is_reachable(args.destination)) [[likely]]
@@ -59,7 +59,7 @@ class p2p_calls {
     if (args.destination != rank::null) refuse_peer(args.operation, "destination", args.destination);
     return false;
   }
-  bool check_source(const char* operation, int source, int tag) {
+  bool validate_source(const char* operation, int source, int tag) {
     const message_queue& queue = open(operation);
     if (tag != tags::any && static_cast<unsigned>(tag) > queue.max_tag()) [[unlikely]]
       refuse_tag(operation, tag);

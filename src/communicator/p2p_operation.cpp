@@ -59,7 +59,7 @@ class p2p_calls::operation final : public pending {
       state_.this_rank().add_active(queue);
   }
   bool test() override {
-    state_.check_thread(name());
+    state_.validate_thread(name());
     if (!ended()) {
       state_.guarded([&] {
         state_.this_rank().progress_others(nullptr, true);
@@ -72,7 +72,7 @@ class p2p_calls::operation final : public pending {
     return true;
   }
   void wait() override {
-    state_.check_thread(name());
+    state_.validate_thread(name());
     if (!ended()) {
       state_.guarded([&] {
         if (sends_)
@@ -152,10 +152,10 @@ pending_call p2p_calls::make(const What& what, bool has_peer, bool started) {
 }
 
 inline pending_call p2p_calls::make_send(const send_args& args, bool started) {
-  return make(args, check_send(args), started);
+  return make(args, validate_send(args), started);
 }
 inline pending_call p2p_calls::make_receive(const recv_args& r, bool started) {
-  const bool has_peer = r.matched != nullptr || check_source(r.operation, r.source, r.tag);
+  const bool has_peer = r.matched != nullptr || validate_source(r.operation, r.source, r.tag);
   return make(r, has_peer, started);
 }
 

@@ -5,7 +5,7 @@
 //
 // A call without rejections pays nothing. Each call compares one word, which names the thread that
 // runs the rank. While there are rejections, the word is `shm::rejecting_identity`, so the calls
-// take the slow path (communicator_state::check_slowly).
+// take the slow path (communicator_state::validate_entry_slow_path).
 #pragma once
 
 #include <array>

@@ -13,7 +13,7 @@ namespace detail {
 bool request_operations::complete(one& call, const char* operation, const std::source_location& at) {
   if (!call.valid()) return true;
   try {
-    return call.checked(operation, at).test();
+    return call.validated_pending(operation, at).test();
   } catch (...) {
     call = one();
     throw;
@@ -31,7 +31,7 @@ status request_operations::wait(one& call, const char* operation, const std::sou
                                 std::exception_ptr& first) {
   if (!call.valid()) return {};
   try {
-    call.checked(operation, at).wait();
+    call.validated_pending(operation, at).wait();
     return finish(call);
   } catch (...) {
     call = one();

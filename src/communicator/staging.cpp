@@ -81,11 +81,11 @@ void staging::set_element_size(caller where, std::size_t size, std::size_t align
 // --- faults ---
 
 // The first one is kept.
-template <class Check>
-void staging::record_fault(Check&& check) {
+template <class Validate>
+void staging::record_fault(Validate&& validate) {
   if (fault_) return;
   try {
-    check();
+    validate();
   } catch (...) {
     fault_ = std::current_exception();
   }
@@ -96,7 +96,7 @@ void staging::diagnose() const {
 }
 
 // Throws if some of these items lie outside of the container.
-void staging::check_reach(caller where, parameter name, const side& s, const block& b) {
+void staging::validate_reach(caller where, parameter name, const side& s, const block& b) {
   if (b.count == 0 || s.item_->size() == 0) return;
   std::size_t last = 0, items = 0;
   const bool far = __builtin_add_overflow(b.at, b.count - 1, &items) ||
@@ -133,7 +133,7 @@ void staging::send_run(caller where, parameter name, long long elements, std::si
     if (__builtin_mul_overflow(static_cast<std::size_t>(elements), blocks, &all))
       refuse_call(where, name, "exceeds the address space", "make it smaller");
     const block run{0, items(where, name, all, in)};
-    check_reach(where, name, in, run);
+    validate_reach(where, name, in, run);
     in.read_ = {run};
     in.resize(all);
   });
@@ -152,7 +152,7 @@ void staging::send_blocks(const collective_caller& where, parameter counts_name,
     std::size_t first = 0, packed = 0, end = 0;  // in items; in elements
     for (std::size_t i = 0; i < to.size(); ++i) {
       const block b{displs != nullptr ? (*displs)[i] : first, counts[i]};
-      check_reach(where, counts_name, in, b);
+      validate_reach(where, counts_name, in, b);
       in.read_.push_back(b);
       first += b.count;
       const std::size_t at = in.dense_ || displs == nullptr ? packed : to_displs[i];
@@ -206,7 +206,7 @@ std::size_t staging::items(caller where, parameter name, std::size_t elements, c
 
 void staging::receive_run(caller where, side& s, std::size_t elements) {
   const block run{0, items(where, s.type_, elements, s)};
-  check_reach(where, s.buffer_, s, run);
+  validate_reach(where, s.buffer_, s, run);
   s.written_ = {run};
 }
 
@@ -252,7 +252,7 @@ counts_view staging::receive_blocks(const collective_caller& where, side& s, con
     block b{0, items(where, s.type_, elements[i], s)};
     b.at = displs != nullptr ? (*displs)[i] : packed;
     packed += b.count;
-    check_reach(where, s.buffer_, s, b);
+    validate_reach(where, s.buffer_, s, b);
     s.written_.push_back(b);
     displs_.push_back(b.count == 0 ? 0 : b.at * s.elements_per_item_);
   }

@@ -112,8 +112,8 @@ neighbours no_neighbours(communicator_impl* parent) {
 
 neighbours neighbours_in(communicator_impl& parent, bool wraps, const char* operation) {
   if (operation == nullptr) operation = wraps ? "ring" : "chain";
-  parent.state().check_usable_at_entry(operation);
-  parent.state().check_knows_all(operation);
+  parent.state().validate_usable_at_entry(operation);
+  parent.state().validate_knows_all(operation);
   neighbours all{&parent, parent.size(), parent.rank(), parent.rank(), parent.rank() - 1, parent.rank() + 1};
   if (all.rank == 0) all.left = wraps ? all.size - 1 : rank::null;
   if (all.rank == all.size - 1) all.right = wraps ? 0 : rank::null;
@@ -122,8 +122,8 @@ neighbours neighbours_in(communicator_impl& parent, bool wraps, const char* oper
 
 neighbours neighbours_in(communicator_impl& parent, bool wraps, std::span<const int> ranks) {
   const char* const operation = wraps ? "ring" : "chain";
-  parent.state().check_usable_at_entry(operation);
-  parent.state().check_knows_all(operation);
+  parent.state().validate_usable_at_entry(operation);
+  parent.state().validate_knows_all(operation);
   const int p = parent.size(), n = static_cast<int>(ranks.size());
   std::vector<bool> seen(static_cast<std::size_t>(p));
   neighbours all;
@@ -200,7 +200,7 @@ neighbours close_chain(const neighbours& chain) {
 hops hops_of(const neighbours& of, bool wraps) {
   hops h;
   h.all = of;
-  if (of.parent != nullptr) of.parent->state().check_usable_at_entry(wraps ? "logring" : "logchain");
+  if (of.parent != nullptr) of.parent->state().validate_usable_at_entry(wraps ? "logring" : "logchain");
   std::fill(std::begin(h.left), std::end(h.left), rank::null);
   std::fill(std::begin(h.right), std::end(h.right), rank::null);
   if (!wraps) {
@@ -221,7 +221,7 @@ hops hops_of(const neighbours& of, bool wraps) {
 neighbours split_bin(const neighbours& given, bool wraps, int bins, int bin) {
   const neighbours chain = wraps ? open_ring(given) : given;
   if (chain.size == 0) return chain;
-  chain.parent->state().check_usable_at_entry("split_bin");
+  chain.parent->state().validate_usable_at_entry("split_bin");
   if (bins < 0 || bin >= bins)
     chain.parent->state().refuse(
         "split_bin", bins < 0 ? "bins" : "bin",
@@ -282,7 +282,7 @@ std::vector<Row> all_rows(const neighbours& chain, const char* operation, const 
 neighbours split(const neighbours& given, bool wraps, int color, int key) {
   const neighbours chain = wraps ? open_ring(given) : given;
   if (chain.size == 0) return chain;
-  chain.parent->state().check_usable_at_entry("split");
+  chain.parent->state().validate_usable_at_entry("split");
   struct row {
     int address, color, key;
   };
@@ -314,7 +314,7 @@ communicator_handle make_group_over(communicator_impl& parent, const neighbours&
   if (chain.size == 0)
     parent.state().refuse("over", "members", "are empty: this rank is in no group",
                           "call it only if empty() is false");
-  parent.state().check_usable_at_entry("over");
+  parent.state().validate_usable_at_entry("over");
   struct agreed {
     std::uint64_t number;
     std::int32_t end;  // the address of the member furthest away on that side

@@ -70,9 +70,9 @@ outcome abstract_machine::state::run(const abstract_call& p, const std::vector<s
   try {
     set_up(p, schedules, options);
     execute();
-    if (p.what == collective::barrier) check_barrier();
+    if (p.what == collective::barrier) prove_barrier();
     if (puts_)
-      for (int r = 0; r < p.ranks; ++r) check_put_pairs(r);
+      for (int r = 0; r < p.ranks; ++r) prove_put_pairs(r);
     if (options.symbols) compare_results();
   } catch (const rule_violation& b) {
     end_.faults.push_back(b.what);
@@ -196,7 +196,7 @@ void abstract_machine::state::open_round(int rank, const item& r) {
     (sends ? me.sends : me.recvs).push_back(t);
   }
   me.unmatched = me.sends.size() + me.recvs.size();
-  check_round(rank);
+  prove_round(rank);
   for (std::size_t i = 0; i < me.sends.size(); ++i) post_send(rank, static_cast<std::int32_t>(i));
   for (std::size_t j = 0; j < me.recvs.size(); ++j) post_recv(rank, static_cast<std::int32_t>(j));
   mark_if_complete(rank);
@@ -298,7 +298,7 @@ void abstract_machine::state::close_round(int rank) {
   const std::int64_t begin = me.time;
   me.time = std::max(me.send_free, me.recv_free);
   if (clocks_) me.clock.swap(me.next_clock);
-  if (puts_) check_puts(rank);
+  if (puts_) prove_puts(rank);
   if (options_.record) {
     me.traced = {begin, me.time, {}};
     const auto show = [](const area& a, const place& p) { return traced_place{p.where, a.first, a.count}; };

@@ -105,7 +105,7 @@ class abstract_machine::state {
   void local_step(int rank, const step& s);
   void report_deadlock();
   void compare_results();
-  void check_barrier();
+  void prove_barrier();
   queue& between(int from, int to) {
     return queues_[static_cast<std::size_t>(from) * static_cast<std::size_t>(call_->ranks) +
                    static_cast<std::size_t>(to)];
@@ -131,10 +131,10 @@ class abstract_machine::state {
   std::string text(int rank, const area& a) const;
 
   // hazards.cpp
-  void check_round(int rank);
+  void prove_round(int rank);
   void record_access(int rank, const area& a, bool local);
-  void check_puts(int rank);
-  void check_put_pairs(int rank);
+  void prove_puts(int rank);
+  void prove_put_pairs(int rank);
 
   // port_times.cpp
   void assign_times(int rank);

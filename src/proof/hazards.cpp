@@ -14,7 +14,7 @@ namespace tutti::proof {
 
 // All transfers of a round progress concurrently in any order. So no transfer may read or write
 // what another one writes.
-void abstract_machine::state::check_round(int rank) {
+void abstract_machine::state::prove_round(int rank) {
   const rank_state& me = of(rank);
   spans_.clear();
   const auto add = [&](const area& a, bool writes) {
@@ -56,7 +56,7 @@ void abstract_machine::state::record_access(int rank, const area& a, bool local)
 
 // Called at the end of a round with an await_signal. No access may overlap with a put between the
 // earliest time at which the put could begin and its await_signal.
-void abstract_machine::state::check_puts(int rank) {
+void abstract_machine::state::prove_puts(int rank) {
   const rank_state& me = of(rank);
   for (auto p = me.puts.rbegin(); p != me.puts.rend() && p->round == me.round; ++p)
     for (auto a = me.accesses.rbegin(); a != me.accesses.rend(); ++a) {
@@ -71,7 +71,7 @@ void abstract_machine::state::check_puts(int rank) {
 }
 
 // If puts of two ranks overlap, one of them must be known to be over when the other begins.
-void abstract_machine::state::check_put_pairs(int rank) {
+void abstract_machine::state::prove_put_pairs(int rank) {
   auto& puts = of(rank).puts;
   std::sort(puts.begin(), puts.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (std::size_t i = 0; i < puts.size(); ++i)

@@ -39,7 +39,7 @@ void abstract_machine::state::report_deadlock() {
   fail(first, "no rank can continue: " + waits);
 }
 
-void abstract_machine::state::check_barrier() {
+void abstract_machine::state::prove_barrier() {
   for (int r = 0; r < call_->ranks; ++r)
     for (int other = call_->remote_group(r).first; other < call_->remote_group(r).last; ++other)
       if (other != r && of(r).clock[static_cast<std::size_t>(other)] == 0)

@@ -13,7 +13,7 @@ namespace {
 
 bool tests_reach(const region_place& r) noexcept { return (r.when.mask & reach_conditions) != 0; }
 
-void check_leaves(const region_place& r, const truth_set& remaining,
+void prove_leaves(const region_place& r, const truth_set& remaining,
                   std::span<const declared_condition> declared, std::vector<found_fault>& found) {
   std::vector<literals> proved;
   for (const leaf_place& l : r.leaves) {
@@ -78,7 +78,7 @@ std::vector<found_fault> prove_legal(const std::vector<region_place>& regions, c
                              " has " + to_string(r.when, declared),
                          ""});
     } else {
-      check_leaves(r, remaining, declared, found);
+      prove_leaves(r, remaining, declared, found);
     }
     remaining.subtract(r.when);
   }

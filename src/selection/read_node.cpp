@@ -97,7 +97,7 @@ void tree_reader::read_steps(const json::value& v, tree_half half, collective wh
     const std::string here = child_pointer(pointer, i);
     if (!expect(item, json::value::type::object, here, "a step")) continue;
     static constexpr std::string_view keys[] = {"upto", "by", "steps", "use", "with"};
-    check_keys(item, here, keys);
+    validate_keys(item, here, keys);
     const json::value* upper_bound = member(item, "upto");
     const bool last = i + 1 == v.items.size();
     tree_step s;
@@ -219,7 +219,7 @@ bool tree_reader::use_algorithm(const json::value& v, collective what, const std
 
 bool tree_reader::read_with(const json::value& v, const std::string& pointer, bool named, leaf& made) {
   if (!expect(v, json::value::type::object, pointer, "\"with\"")) return false;
-  check_keys(v, pointer, {});
+  validate_keys(v, pointer, {});
   if (!named) return false;
   const catalogue_entry* const entry = made.named();
   algorithm_parameter_values& parameter_values =

@@ -77,8 +77,8 @@ bool tree_reader::expect(const json::value& v, json::value::type is, const std::
   return false;
 }
 
-void tree_reader::check_keys(const json::value& object, const std::string& pointer,
-                             std::span<const std::string_view> known, std::string_view noun) {
+void tree_reader::validate_keys(const json::value& object, const std::string& pointer,
+                                std::span<const std::string_view> known, std::string_view noun) {
   std::vector<std::string_view> seen;
   for (const json::value::key& k : object.keys) {
     if (std::find(seen.begin(), seen.end(), k.name) != seen.end()) {
@@ -102,7 +102,7 @@ void tree_reader::read_document(const json::value& v) {
         "tutti import mpich FILE converts it");
   static constexpr std::string_view keys[] = {"schema",     "extends",     "machine",
                                               "conditions", "composition", "pure"};
-  check_keys(v, "", keys);
+  validate_keys(v, "", keys);
   if (const json::value* schema = member(v, "schema"); schema == nullptr)
     report("", v.line, "the key \"schema\" is missing", "\"schema\": " + quoted(schema_name));
   else if (expect(*schema, json::value::type::text, "/schema", "the schema") && schema->text != schema_name)
@@ -151,7 +151,7 @@ void tree_reader::read_extends(const json::value& v) {
 
 void tree_reader::read_conditions(const json::value& v) {
   if (!expect(v, json::value::type::object, "/conditions", "the value of \"conditions\"")) return;
-  check_keys(v, "/conditions", {});
+  validate_keys(v, "/conditions", {});
   std::size_t declared_count = 0;
   for (std::size_t i = 0; i < v.items.size(); ++i) {
     const std::string& name = v.keys[i].name;
@@ -178,7 +178,7 @@ void tree_reader::read_conditions(const json::value& v) {
 
 void tree_reader::read_machine(const json::value& v) {
   if (!expect(v, json::value::type::object, "/machine", "the machine")) return;
-  check_keys(v, "/machine", {});
+  validate_keys(v, "/machine", {});
   for (std::size_t i = 0; i < v.items.size(); ++i)
     if (expect(v.items[i], json::value::type::text, child_pointer("/machine", v.keys[i].name),
                "a property of the machine"))
@@ -187,7 +187,7 @@ void tree_reader::read_machine(const json::value& v) {
 
 void tree_reader::read_half(const json::value& v, tree_half half, const std::string& pointer) {
   if (!expect(v, json::value::type::object, pointer, "a tree")) return;
-  check_keys(v, pointer, collective_names, "collective");
+  validate_keys(v, pointer, collective_names, "collective");
   for (std::size_t c = 0; c < collective_names.size(); ++c) {
     const json::value* list = member(v, collective_names[c]);
     if (list != nullptr)
@@ -215,7 +215,7 @@ void tree_reader::read_regions(const json::value& v, tree_half half, collective 
       continue;
     }
     static constexpr std::string_view keys[] = {"when", "by", "steps", "use", "with"};
-    check_keys(item, here, keys);
+    validate_keys(item, here, keys);
     tree_region r;
     r.from = {file_, item.line};
     region_place place{{}, {}, here, item.line};
@@ -238,7 +238,7 @@ void tree_reader::read_regions(const json::value& v, tree_half half, collective 
 
 bool tree_reader::read_when(const json::value& v, const std::string& pointer, literals& when) {
   if (!expect(v, json::value::type::object, pointer, "\"when\"")) return false;
-  check_keys(v, pointer, {});
+  validate_keys(v, pointer, {});
   bool good = true;
   for (std::size_t i = 0; i < v.items.size(); ++i) {
     const std::string& name = v.keys[i].name;
@@ -257,7 +257,7 @@ bool tree_reader::read_when(const json::value& v, const std::string& pointer, li
     } else if (v.items[i].is != json::value::type::boolean) {
       expect(v.items[i], json::value::type::boolean, here, "a condition");
     } else {
-      // check_keys has reported a duplicate key already.
+      // validate_keys has reported a duplicate key already.
       if (when.mask & bit(*known)) good = false;
       when.demand(*known, v.items[i].truth);
       continue;

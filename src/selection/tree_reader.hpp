@@ -39,8 +39,8 @@ class tree_reader {
   void report(std::string pointer, int line, std::string reason, std::string suggestion = "");
   bool expect(const json::value& v, json::value::type is, const std::string& pointer, std::string_view what);
   /// Reports members that are not in `known` (empty: any name is allowed), and duplicate members.
-  void check_keys(const json::value& object, const std::string& pointer,
-                  std::span<const std::string_view> known, std::string_view noun = "key");
+  void validate_keys(const json::value& object, const std::string& pointer,
+                     std::span<const std::string_view> known, std::string_view noun = "key");
   static const json::value* member(const json::value& object, std::string_view key) {
     for (std::size_t i = 0; i < object.keys.size(); ++i)
       if (object.keys[i].name == key) return &object.items[i];

@@ -76,7 +76,7 @@ class campaign {
     const collective what = work.call().what;
     const auto where = benchmark_fixture_.communicator(what, algorithm, composition);
     const auto operation = [&] { detail::run_call(*where, work.call()); };
-    const auto check = [&] {
+    const auto verify_result = [&] {
       work.prepare();
       benchmark_fixture_.barrier();
       operation();
@@ -86,11 +86,11 @@ class campaign {
                                     (composition.empty() ? algorithm : composition));
     };
     const std::size_t wrong = result_.wrong;
-    check();
+    verify_result();
     const std::size_t bytes = work.call().count * work.call().type.size;
     measurement m = measure(benchmark_fixture_, bytes < loop_limit_bytes ? mode::loop : mode::single,
                             options_.budget_ms, operation, work);
-    check();
+    verify_result();
     if (result_.wrong != wrong) m.us = wrong_result;
     ++result_.measurements;
     benchmark_fixture_.barrier();  // no rank may destroy the communicator while another one uses it

@@ -116,7 +116,7 @@ TEST_F(a_call_dispatcher, repeats_nothing_after_free) {
   release(*world);
   EXPECT_FALSE(repeat(c));
   EXPECT_THROW(plan->start(), usage_error);
-  EXPECT_THROW(check_call(*world, c), usage_error);
+  EXPECT_THROW(validate_call(*world, c), usage_error);
 }
 
 TEST_F(a_call_dispatcher, repeats_a_call_with_counts_that_are_the_same) {

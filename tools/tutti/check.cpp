@@ -240,7 +240,7 @@ void prove_all(std::vector<row>& rows, const std::vector<int>& ranks, const chec
                      [](const auto& a, const auto& b) { return a.ranks < b.ranks; });
 }
 
-int check_algorithms(const check_options& options) {
+int prove_algorithms(const check_options& options) {
   const std::vector<int> ranks = parse_ranks(options.ranks);
   if (ranks.empty()) {
     fmt::print(stderr,
@@ -321,7 +321,7 @@ void add_check(CLI::App& app, int& status) {
       "  tutti check bcast/knomial:k=6 --ranks 30..40\n"
       "  tutti check allreduce/node_leader node_leader\n"
       "  tutti check --json | jq '.[] | select(.faults != [])'\n");
-  command->callback([options, &status] { status = check_algorithms(*options); });
+  command->callback([options, &status] { status = prove_algorithms(*options); });
 }
 
 }  // namespace tutti::tool

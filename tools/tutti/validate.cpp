@@ -21,7 +21,7 @@ void add_validate(CLI::App& app, int& status) {
     std::vector<std::string> files;
     bool whole = false, as_json = false;
   };
-  auto* validate = app.add_subcommand("validate", "Check that decision trees are valid");
+  auto* validate = app.add_subcommand("validate", "Validate that decision trees are valid");
   auto options = std::make_shared<validate_options>();
   validate->add_option("files", options->files, "Tree files, as TUTTI_TREES names them")->required();
   validate->add_flag("--whole", options->whole, "Require a choice for every call, without the built-in tree");

@@ -84,13 +84,13 @@ void run_call(communicator_impl&, const call&);
 
 /// Throws the usage_error that run_call() would throw, and in checked mode compares the call with
 /// those of the other ranks. It is for front ends that execute calls in another way.
-void check_call(communicator_impl&, const call&);
+void validate_call(communicator_impl&, const call&);
 
 /// Does the same as run_call() without waiting. The buffers and the state of the operator must live
 /// until wait() or test() reports completion; arrays of counts are copied.
 pending_call start_call(communicator_impl&, const call&);
 
-/// Prepares a call that can be started many times on the same buffers. The check and the selection
+/// Prepares a call that can be started many times on the same buffers. The validation and the selection
 /// of the algorithm happen here, once.
 pending_call prepare_call(communicator_impl&, const call&);
 

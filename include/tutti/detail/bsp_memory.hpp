@@ -97,7 +97,7 @@ inline constexpr bool is_valid_memory =
 
 /// Memory that is read.
 template <class C>
-consteval bool check_src() {
+consteval bool validate_src() {
   static_assert(!is_pointer_type<C>, "src: a pointer, not a buffer: pass std::span(p, n)");
   static_assert(!packs_bits<C>, "src: std::vector<bool> packs bits, it has no bools");
   static_assert(!is_scattered<C>, "src: not a contiguous container (data() and size())");
@@ -110,7 +110,7 @@ consteval bool check_src() {
 }
 /// Memory that is written.
 template <class C>
-consteval bool check_dst() {
+consteval bool validate_dst() {
   static_assert(!is_pointer_type<C>, "dst: a pointer, not a buffer: pass std::span(p, n)");
   static_assert(!packs_bits<C>, "dst: std::vector<bool> packs bits, it has no bools");
   static_assert(!is_scattered<C>, "dst: not a contiguous container (data() and size())");
@@ -123,7 +123,7 @@ consteval bool check_dst() {
 }
 /// Memory that is read and written.
 template <class C>
-consteval bool check_data() {
+consteval bool validate_data() {
   static_assert(!is_pointer_type<C>, "data: a pointer, not a buffer: pass std::span(p, n)");
   static_assert(!packs_bits<C>, "data: std::vector<bool> packs bits, it has no bools");
   static_assert(!is_scattered<C>, "data: not a contiguous container (data() and size())");
@@ -136,7 +136,7 @@ consteval bool check_data() {
 }
 /// One such element.
 template <class C>
-consteval bool check_value() {
+consteval bool validate_value() {
   static_assert(argument_shape_of<C>() == argument_shape::single,
                 "value: a container, but combine() takes one element");
   static_assert(!is_pointer_type<C>, "value: a pointer, not an element");
@@ -152,7 +152,7 @@ consteval bool check_value() {
 }
 /// Memory that is registered.
 template <class C>
-consteval bool check_area() {
+consteval bool validate_area() {
   static_assert(!is_pointer_type<C>, "area: a pointer, not a buffer: pass std::span(p, n)");
   static_assert(!packs_bits<C>, "area: std::vector<bool> packs bits, it has no bools");
   static_assert(!is_scattered<C>, "area: not a contiguous container (data() and size())");
@@ -166,7 +166,7 @@ consteval bool check_area() {
 
 /// The remote side of a put.
 template <class S, class Local>
-consteval bool check_dst_slot() {
+consteval bool validate_dst_slot() {
   static_assert(is_global_slot<S>, "dst_slot: takes a global slot, as registered() returns it");
   if constexpr (is_global_slot<S>) {
     constexpr bool same = std::is_same_v<typename S::value_type, element_type<Local>>;
@@ -177,7 +177,7 @@ consteval bool check_dst_slot() {
 }
 /// The remote side of a get.
 template <class S, class Local>
-consteval bool check_src_slot() {
+consteval bool validate_src_slot() {
   static_assert(is_global_slot<S>, "src_slot: takes a global slot, as registered() returns it");
   if constexpr (is_global_slot<S>) {
     constexpr bool same = std::is_same_v<typename S::value_type, element_type<Local>>;
@@ -188,16 +188,16 @@ consteval bool check_src_slot() {
 }
 /// Blocks that are copied from src to dst.
 template <class Src, class Dst>
-consteval bool check_blocks() {
+consteval bool validate_blocks() {
   if constexpr (is_valid_memory<Src, false> && is_valid_memory<Dst, true>) {
     constexpr bool same = std::is_same_v<element_type<Src>, element_type<Dst>>;
     static_assert(same, "dst: its elements are not of the type of src");
     return same;
   }
-  return check_src<Src>() && check_dst<Dst>();
+  return validate_src<Src>() && validate_dst<Dst>();
 }
 template <class T, class F>
-consteval bool check_op() {
+consteval bool validate_op() {
   using function = std::decay_t<F>;
   static_assert(combines_elements<T, function>, "op: cannot be called with two elements and return one");
   if constexpr (combines_elements<T, function>) {

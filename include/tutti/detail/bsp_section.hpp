@@ -80,8 +80,8 @@ class bsp_section {
   };
 
   bsp::slot slot_of(const bsp_memory& memory);
-  void check_blocks(const char* operation, const char* parameter, const bsp_set& s, const bsp_memory& blocks,
-                    std::size_t of);
+  void validate_blocks(const char* operation, const char* parameter, const bsp_set& s,
+                       const bsp_memory& blocks, std::size_t of);
   void renew() noexcept;
 
   communicator all_;

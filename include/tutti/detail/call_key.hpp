@@ -94,7 +94,7 @@ struct counted_call {
 };
 
 /// The same for a call with counts: it must have the same counts and lengths as the cached call. If
-/// it returns false, the caller checks the call, runs run_call(), and then cache_call(). It may
+/// it returns false, the caller validates the call, runs run_call(), and then cache_call(). It may
 /// write absent displacements into `c`.
 template <array_sides Sides>
 bool run_cached_with_counts(communicator_impl&, counted_call& c, std::uint64_t key);

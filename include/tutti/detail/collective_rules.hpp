@@ -134,7 +134,7 @@ struct verdict {
   parameter which = parameter::unnamed;
 };
 
-/// The properties of an argument that the checks use.
+/// The properties of an argument that the validation uses.
 struct argument_properties {
   parameter name;
   flow direction;

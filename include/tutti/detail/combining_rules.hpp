@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The argument checks of functions outside the collectives that take a buffer and an operator.
+// The argument validation of functions outside the collectives that take a buffer and an operator.
 #pragma once
 
 #include "tutti/detail/collective_rules.hpp"

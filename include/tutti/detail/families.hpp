@@ -26,7 +26,7 @@ inline void frame<F, T, Args...>::bcast(const collective_caller& s) {
     if constexpr (F.single)
       require_single(s, in_size(), 1);
     else
-      check_within(s, length_name, n, in_size());
+      validate_within(s, length_name, n, in_size());
   };
   if constexpr (has_in<send_recv_count> || fixed) {
     if (at_root)
@@ -53,9 +53,9 @@ inline void frame<F, T, Args...>::reduction(const collective_caller& s) {
   std::size_t n = 0;
   if constexpr (scatters && has_in<recv_count>) {
     n = count_given<recv_count>(s);
-    check_within(s, recv_count, n * blocks, in_size());
+    validate_within(s, recv_count, n * blocks, in_size());
   } else if (length_given(s, n)) {
-    check_within(s, length_name, n * blocks, in_size());
+    validate_within(s, length_name, n * blocks, in_size());
   } else {
     n = scatters ? block_length(s, in_name, in_size()) : in_size();
   }
@@ -92,9 +92,9 @@ inline void frame<F, T, Args...>::regular(const collective_caller& s) {
   if (!length_given(s, n))
     n = many ? block_length(s, in_name, in_size()) : in_size();
   else if (!in_place)
-    check_within(s, length_name, many ? n * p : n, in_size());
+    validate_within(s, length_name, many ? n * p : n, in_size());
   call_.count = n;
-  check_received(s, n, receives);
+  validate_received(s, n, receives);
   if constexpr (in_place) {
     use_in_place(s, many ? n * p : n);
   } else {
@@ -118,8 +118,8 @@ inline void frame<F, T, Args...>::scatter(const collective_caller& s) {
     if (!length_given(s, n))
       n = block_length(s, in_name, in_size());
     else
-      check_within(s, length_name, n * p, in_size());
-    check_received(s, n, true);
+      validate_within(s, length_name, n * p, in_size());
+    validate_received(s, n, true);
   };
   if constexpr (has_in<recv_count> || has_in<send_recv_count> || F.single) {
     if (at_root)
@@ -161,9 +161,9 @@ inline void frame<F, T, Args...>::even_alltoall(const collective_caller& s) {
                     "pass the number of elements from each rank");
     }
   } else {
-    check_within(s, length_name, n * static_cast<std::size_t>(s.send_blocks), in_size());
+    validate_within(s, length_name, n * static_cast<std::size_t>(s.send_blocks), in_size());
   }
-  check_received(s, n, true);
+  validate_received(s, n, true);
   const counts_view all = even_counts(s.send_blocks > s.recv_blocks ? s.send_blocks : s.recv_blocks, n);
   call_.in_counts = all.first(static_cast<std::size_t>(s.send_blocks));
   call_.out_counts = all.first(static_cast<std::size_t>(s.recv_blocks));
@@ -174,13 +174,13 @@ inline void frame<F, T, Args...>::even_alltoall(const collective_caller& s) {
 
 // --- shared by the families ---
 
-// If the check of this rank fails, it reports this to the other ranks in the exchange that they
+// If the validation on this rank fails, it reports this to the other ranks in the exchange that they
 // wait in.
 template <form F, class T, class... Args>
-template <class Check, class Report>
-inline void frame<F, T, Args...>::agree(const collective_caller& s, Check&& check, Report&& report) {
+template <class Validate, class Report>
+inline void frame<F, T, Args...>::agree(const collective_caller& s, Validate&& validate, Report&& report) {
   try {
-    check();
+    validate();
   } catch (...) {
     substitute_.set_peers_informed();
     try {
@@ -194,7 +194,8 @@ inline void frame<F, T, Args...>::agree(const collective_caller& s, Check&& chec
 }
 
 template <form F, class T, class... Args>
-inline void frame<F, T, Args...>::check_received(const collective_caller& s, std::size_t n, bool receives) {
+inline void frame<F, T, Args...>::validate_received(const collective_caller& s, std::size_t n,
+                                                    bool receives) {
   if constexpr (has_in<recv_count>) {
     if (receives && count_given<recv_count>(s) != n) refuse_recv_count(s, data<recv_count>(), n);
   } else {

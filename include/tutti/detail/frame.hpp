@@ -111,7 +111,7 @@ class frame : public frame_of<F, T, Args...>::base {
   // --- counts ---
   template <parameter N>
   std::size_t count_given(const collective_caller& s) {
-    return checked_count(s, N, data<N>());
+    return validated_count(s, N, data<N>());
   }
   // Determines the length of this rank's send data; returns false if the buffer determines it.
   bool length_given(const collective_caller& s, std::size_t& n) {
@@ -171,11 +171,11 @@ class frame : public frame_of<F, T, Args...>::base {
   void even_alltoall(const collective_caller& s);
   void alltoallw(const collective_caller& s);
   void alltoallv(const collective_caller& s);
-  template <class Check, class Report>
-  void agree(const collective_caller&, Check&& check, Report&& report);
-  template <class Check>
-  void agree_with_root(const collective_caller& s, counts_view& list, std::size_t* all, Check&& check);
-  void check_received(const collective_caller& s, std::size_t n, bool receives);
+  template <class Validate, class Report>
+  void agree(const collective_caller&, Validate&& validate, Report&& report);
+  template <class Validate>
+  void agree_with_root(const collective_caller& s, counts_view& list, std::size_t* all, Validate&& validate);
+  void validate_received(const collective_caller& s, std::size_t n, bool receives);
   void put_lengths(const collective_caller& s, std::size_t n);
   void leave_empty();
   void receive_scattered(const collective_caller& s, std::size_t n);

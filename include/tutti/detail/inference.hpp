@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The untyped part of a call, in the library: checks of counts, and exchanges of counts that a
+// The untyped part of a call, in the library: validation of counts, and exchanges of counts that a
 // caller omitted. An exchange is one more collective on the same communicator, of one std::size_t
 // per rank. A rank that finds an error of its own takes part with a marker in place of its count.
 // All ranks then throw, and the communicator stays usable.
@@ -72,12 +72,12 @@ struct collective_caller : caller {
 [[noreturn]] void refuse_overflow(caller, parameter, std::size_t needed);
 
 /// Throws if a count is negative, or exceeds the buffer.
-std::size_t checked_count(caller, parameter, long long count);
-void check_within(caller, parameter, std::size_t end, std::size_t holds);
+std::size_t validated_count(caller, parameter, long long count);
+void validate_within(caller, parameter, std::size_t end, std::size_t holds);
 /// The same for blocks with a given end. The error names displs_name if they would fit without
 /// displacements.
-void check_blocks_within(caller, parameter counts_name, const counts_view& counts, parameter displs_name,
-                         std::size_t end, std::size_t holds);
+void validate_blocks_within(caller, parameter counts_name, const counts_view& counts, parameter displs_name,
+                            std::size_t end, std::size_t holds);
 
 /// Rejects a buffer of p blocks that p does not divide. Returns the length of a block.
 std::size_t block_length(const collective_caller&, parameter, std::size_t elements);
@@ -120,7 +120,7 @@ inline constexpr std::size_t refused_count = static_cast<std::size_t>(-1);
 /// Called first by every call that is not a repeated one. Throws usage_error if the calling thread
 /// does not carry the rank, and peer_error if another rank has rejected its arguments in an earlier
 /// call and this rank received zeros from it.
-void check_entry(const collective_caller&);
+void validate_entry(const collective_caller&);
 
 /// The root's count, on all ranks. Throws peer_error if the root rejected the call.
 std::size_t count_by_bcast(const collective_caller&, int root, std::size_t mine);

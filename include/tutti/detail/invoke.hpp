@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The body of every collective of communicator: check the call, fill a frame, run it.
+// The body of every collective of communicator: validate the call, fill a frame, run it.
 #pragma once
 
 #include "tutti/detail/access.hpp"
@@ -27,7 +27,7 @@ template <form F, class T, form Named, class Communicator, class... Args>
 [[gnu::noinline]] auto invoke_built(const Communicator& comm, forwarded<Args>... args) {
   collective_caller site = access::site(comm, F);
   site.name = Named;
-  check_entry(site);
+  validate_entry(site);
   call c;
   frame_for<F, T, Args&...> f(c, static_cast<Args&>(args)...);
   f.set_up(site);
@@ -61,7 +61,7 @@ template <form F, class T, class Communicator, class... Args>
 auto invoke_general(const collective_caller& site, const Communicator& comm, Args&&... args) {
   if constexpr (requests_layouts<std::remove_cvref_t<Args>...>) (report_layout<T>(without_const(args)), ...);
   constexpr bool typed = has_layouts<std::remove_cvref_t<Args>...>;
-  check_entry(site);
+  validate_entry(site);
   if constexpr (F.how == mode::blocking) {
     call c;
     frame_for<F, T, std::remove_cvref_t<Args>&...> f(c, without_const(args)...);
@@ -94,11 +94,11 @@ auto invoke_general(const collective_caller& site, const Communicator& comm, Arg
   }
 }
 
-/// Executes a checked call on elements of type T. Named is the form that the user called. It is
+/// Executes a validated call on elements of type T. Named is the form that the user called. It is
 /// inlined into the program, since the path of a repeated call is short.
 template <form F, class T, form Named, class Communicator, class... Args>
-[[gnu::always_inline]] inline auto invoke_checked(const collective_caller& site, const Communicator& comm,
-                                                  Args&&... args) {
+[[gnu::always_inline]] inline auto invoke_validated(const collective_caller& site, const Communicator& comm,
+                                                    Args&&... args) {
   if constexpr (has_fast_path<F, T, Communicator, std::remove_cvref_t<Args>...>()) {
     unbuilt_call never;
     frame_for<F, T, std::remove_cvref_t<Args>&...> f(never.built, without_const(args)...);
@@ -129,7 +129,7 @@ template <form F, class T, class Communicator, class... Args>
     } else {
       using element = element_of_call<T, std::remove_cvref_t<Args>...>;
       note_call(impl_of(comm), args...);
-      return invoke_checked<F, element, F>(access::site(comm, F), comm, static_cast<Args&&>(args)...);
+      return invoke_validated<F, element, F>(access::site(comm, F), comm, static_cast<Args&&>(args)...);
     }
   }
 }

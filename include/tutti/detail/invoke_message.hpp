@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The body of every point-to-point call: check the call, fill a frame, pass its message to the
+// The body of every point-to-point call: validate the call, fill a frame, pass its message to the
 // library.
 #pragma once
 
@@ -20,13 +20,13 @@ template <class Frame>
 auto exchange_messages(communicator_impl& where, Frame& f, int default_tag) {
   const send_args out = f.outgoing(default_tag);
   if constexpr (Frame::in_place) {
-    f.check_capacity();
-    check_recv(where, f.awaited());
+    f.validate_capacity();
+    validate_recv(where, f.awaited());
     send(where, out);  // the library has a copy
     return f.finish(receive(where, f.incoming()));
   } else {
     const recv_args in = f.incoming();
-    check_recv(where, in);
+    validate_recv(where, in);
     auto under_way = start_send(where, out);
     envelope received;
     try {
@@ -90,9 +90,9 @@ auto carry_out(Communicator& comm, Frame& f) {
   }
 }
 
-/// Executes a checked call; T is the type of the received elements.
+/// Executes a validated call; T is the type of the received elements.
 template <message_form F, class T, class Communicator, class... Args>
-auto invoke_message_checked(Communicator& comm, Args&&... args) {
+auto invoke_validated_message(Communicator& comm, Args&&... args) {
   [[maybe_unused]] communicator_impl& where = impl_of(comm);
   if constexpr (requests_layouts<std::remove_cvref_t<Args>...>)
     (report_layout_in_message<T, std::remove_cvref_t<Args>...>(without_const(args)), ...);
@@ -148,7 +148,7 @@ auto invoke_message(Communicator& comm, Args&&... args) {
     } else {
       using element = typename element_in<F, T, std::remove_cvref_t<Args>...>::type;
       note_call(impl_of(comm), args...);
-      return invoke_message_checked<F, element>(comm, static_cast<Args&&>(args)...);
+      return invoke_validated_message<F, element>(comm, static_cast<Args&&>(args)...);
     }
   }
 }

@@ -113,8 +113,8 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
     std::size_t n = size_of(buffer);
     if constexpr (has_in<send_count>) {
       const std::size_t holds = n;
-      n = checked_count(site(), send_count, data<send_count>());
-      check_within(site(), send_count, n, holds);
+      n = validated_count(site(), send_count, data<send_count>());
+      validate_within(site(), send_count, n, holds);
     }
     this->template put_count<send_count>(site(), n);
     send_args l = destination_args(default_tag);
@@ -125,9 +125,9 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
 
   /// For in-place calls, before the data is sent. Throws usage_error if a given count will not fit
   /// later.
-  void check_capacity() {
+  void validate_capacity() {
     if constexpr (has_in<recv_count> && out_policy() == resize_policy::no_resize)
-      this->reserve(site(), checked_count(site(), recv_count, data<recv_count>()), sizeof(T));
+      this->reserve(site(), validated_count(site(), recv_count, data<recv_count>()), sizeof(T));
   }
 
   /// The source and tag of the awaited message.
@@ -144,7 +144,7 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
     recv_args r = awaited();
     r.element = sizeof(T);
     if constexpr (has_in<recv_count>) {
-      const std::size_t n = checked_count(site(), recv_count, data<recv_count>());
+      const std::size_t n = validated_count(site(), recv_count, data<recv_count>());
       r.into = this->reserve(site(), n, sizeof(T));
       r.capacity = n * sizeof(T);
     } else {

@@ -30,7 +30,7 @@ constexpr collective vector_form_of(collective what) {
 
 /// Throws usage_error if the number of objects differs from that of blocks, after reporting it to
 /// the other ranks.
-void check_objects(const collective_caller&, object_site, int root, std::size_t objects);
+void validate_objects(const collective_caller&, object_site, int root, std::size_t objects);
 
 // --- serialization before the call ---
 template <class Format, class X>
@@ -53,7 +53,7 @@ void pack_send_buf(sent_objects& sent, const A& a, const collective_caller& site
     if constexpr (F.what == collective::scatter)
       if (site.rank != root) return;
     if constexpr (sends_many(F)) {
-      check_objects(site, at, root, a.data.object.size());
+      validate_objects(site, at, root, a.data.object.size());
       sent.bytes.fill(
           [&] { pack_each<format>(sent, a.data.object, static_cast<std::size_t>(site.send_blocks), at); });
     } else {
@@ -141,14 +141,14 @@ auto invoke_with_objects(const Communicator& comm, Args&&... args) {
     note_call(impl_of(comm), args...);
     collective_caller site = access::site(comm, on_bytes);
     site.name = F;
-    check_entry(site);
+    validate_entry(site);
     int root = site.default_root;
     (find_root(args, root), ...);
     sent_objects sent;
     (pack_send_buf<F>(sent, args, site, root), ...);
     const bool gives = site.rank == root;
     const auto go = [&](auto&&... more) {
-      return invoke_checked<on_bytes, std::byte, F>(
+      return invoke_validated<on_bytes, std::byte, F>(
           site, comm, std::move(more)...,
           in_bytes<traits, format, many>(static_cast<Args&&>(args), site, sent.bytes, gives)...);
     };
@@ -176,7 +176,7 @@ auto invoke_message_on_bytes(Communicator& comm, Args&&... args) {
   constexpr bool arrives = (arrives_as_object<std::remove_cvref_t<Args>> || ...);
   using element_hint = std::conditional_t<arrives, void, T>;
   using element = typename element_in<F, element_hint, std::remove_cvref_t<Args>...>::type;
-  return invoke_message_checked<F, element>(comm, static_cast<Args&&>(args)...);
+  return invoke_validated_message<F, element>(comm, static_cast<Args&&>(args)...);
 }
 
 template <message_form F, class T, class Communicator, class... Args>

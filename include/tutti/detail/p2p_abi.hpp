@@ -100,7 +100,7 @@ pending_call start_send(communicator_impl&, const send_args&);
 pending_call prepare_send(communicator_impl&, const send_args&);
 
 /// Throws the usage_error that a receive of this source and tag would throw, and does nothing else.
-void check_recv(communicator_impl&, const recv_args&);
+void validate_recv(communicator_impl&, const recv_args&);
 
 /// Returns when the message is received. Throws the errors of start_send() and of reception.
 envelope receive(communicator_impl&, const recv_args&);

@@ -113,9 +113,9 @@ class staging {
   side in, out;
 
  private:
-  template <class Check>
-  void record_fault(Check&& check);
-  static void check_reach(caller, parameter name, const side&, const block&);
+  template <class Validate>
+  void record_fault(Validate&& validate);
+  static void validate_reach(caller, parameter name, const side&, const block&);
 
   std::size_t unit_ = 1;
   bool in_bytes_ = false, preserves_received_ = false;

@@ -48,7 +48,7 @@ class typed_message_frame : public message_frame<F, T, Args...> {
   // Bytes of a number of items. Throws if it overflows.
   template <parameter Name>
   long long bytes_of(const staging::side& side) {
-    const std::size_t n = checked_count(this->site(), Name, this->template data<Name>());
+    const std::size_t n = validated_count(this->site(), Name, this->template data<Name>());
     const long long bytes = stage_.scaled(this->site(), Name, static_cast<long long>(n), side);
     stage_.diagnose();
     return bytes;
@@ -98,9 +98,9 @@ class typed_message_frame : public message_frame<F, T, Args...> {
     }
   }
 
-  void check_capacity() {
+  void validate_capacity() {
     if constexpr (!typed_out)
-      base::check_capacity();
+      base::validate_capacity();
     else if constexpr (given<recv_count>)
       stage_.receive_run(this->site(), target(), static_cast<std::size_t>(bytes_of<recv_count>(target())));
   }

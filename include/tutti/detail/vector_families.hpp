@@ -21,7 +21,7 @@ inline void frame<F, T, Args...>::reduce_scatter(const collective_caller& s) {
   const counts_view counts = view_of<recv_counts>();
   call_.in_counts = call_.out_counts = counts;
   const std::size_t all = extent_of(s, recv_counts, counts, recv_displs, {}, false);
-  check_within(s, recv_counts, all, in_size());
+  validate_within(s, recv_counts, all, in_size());
   call_.count = counts[static_cast<std::size_t>(s.first_group == 0 ? s.rank : s.local_rank())];
   if constexpr (in_place) {
     use_in_place(s, in_size());
@@ -41,11 +41,11 @@ inline void frame<F, T, Args...>::gatherv(const collective_caller& s) {
     if (!length_given(s, length_))
       length_ = in_size();
     else
-      check_within(s, length_name, length_, in_size());
+      validate_within(s, length_name, length_, in_size());
   };
   if constexpr (F.equal_blocks) {
     send_length();
-    if (has_in<recv_count>) check_received(s, length_, true);
+    if (has_in<recv_count>) validate_received(s, length_, true);
     counts = even_counts(s.recv_blocks, length_);
     put_lengths(s, length_);
   } else if constexpr (has_in<recv_counts>) {
@@ -114,10 +114,10 @@ inline void frame<F, T, Args...>::alltoallw(const collective_caller& s) {
     call_.in_counts = view_of<send_counts>();
     call_.in_displs = view_of<send_displs>();
     call_.in_types = types.data();
-    check_within(s, send_counts,
-                 extent_of_types(s, send_counts, call_.in_counts, send_displs, call_.in_displs,
-                                 has_in<send_displs>, send_types, types),
-                 in_size() * sizeof(T));
+    validate_within(s, send_counts,
+                    extent_of_types(s, send_counts, call_.in_counts, send_displs, call_.in_displs,
+                                    has_in<send_displs>, send_types, types),
+                    in_size() * sizeof(T));
     call_.input = in_data();
   }
   const std::span<const layout> types = data<recv_types>();
@@ -128,7 +128,7 @@ inline void frame<F, T, Args...>::alltoallw(const collective_caller& s) {
                                           has_in<recv_displs>, recv_types, types);
   const std::size_t elements = (end + sizeof(T) - 1) / sizeof(T);
   if constexpr (in_place) {
-    check_within(s, recv_counts, elements, in_size());
+    validate_within(s, recv_counts, elements, in_size());
     use_in_place(s, in_size());
   } else {
     reserve_output(s, elements);
@@ -171,12 +171,12 @@ inline void frame<F, T, Args...>::alltoallv(const collective_caller& s) {
 // part in the call before they throw. The failing rank sends nothing, and the root's list records
 // this. `all` is memory for the counts, at the root.
 template <form F, class T, class... Args>
-template <class Check>
+template <class Validate>
 inline void frame<F, T, Args...>::agree_with_root(const collective_caller& s, counts_view& list,
-                                                  std::size_t* all, Check&& check) {
+                                                  std::size_t* all, Validate&& validate) {
   std::exception_ptr fault;
   try {
-    check();
+    validate();
   } catch (...) {
     fault = std::current_exception();
     sends_nothing_ = true;
@@ -201,7 +201,7 @@ inline void frame<F, T, Args...>::send_blocks(const collective_caller& s, const 
   call_.in_displs = view_of<send_displs>();
   const std::size_t end =
       extent_of(s, send_counts, call_.in_counts, send_displs, call_.in_displs, has_in<send_displs>);
-  check_blocks_within(s, send_counts, call_.in_counts, send_displs, end, holds);
+  validate_blocks_within(s, send_counts, call_.in_counts, send_displs, end, holds);
 }
 
 template <form F, class T, class... Args>

@@ -211,7 +211,7 @@ auto make_open_call(F&& f, Args&&... args) {
 /// Nonblocking and persistent reductions combine items of a datatype only if the items are
 /// elements.
 template <class... Args>
-void check_items(const char* operation, const Args&... args) {
+void validate_items(const char* operation, const Args&... args) {
   if constexpr (combines_items<Args...>) {
     using element = element_of<void, Args...>;
     const auto visit = [&]<class A>(const A& a) {
@@ -267,7 +267,7 @@ class calls {
   TUTTI_KAMPING_ITEMLESS(i##NAME) TUTTI_KAMPING_ITEMLESS(NAME##_init)
 #define TUTTI_KAMPING_ITEMLESS(NAME)                                                                \
   template <class... Args> auto NAME(Args&&... args) const {                                        \
-    check_items(#NAME, args...);                                                                    \
+    validate_items(#NAME, args...);                                                                    \
     return make_receiving_call<Container, void>(                                                    \
         [this](auto&&... a) { return to().NAME(static_cast<decltype(a)&&>(a)...); },                \
         static_cast<Args&&>(args)...);                                                              \

@@ -15,7 +15,7 @@ void end_nested(process& p) noexcept { p.end_nested(); }
 int pid(const process& p) noexcept { return p.pid(); }
 int nprocs(const process& p) noexcept { return p.nprocs(); }
 const char* engine_of(const process& p) noexcept { return p.engine(); }
-void check_process(process& p, unsigned s, unsigned n, unsigned hi) { p.check_process(s, n, hi); }
+void validate_process(process& p, unsigned s, unsigned n, unsigned hi) { p.validate_process(s, n, hi); }
 bool failed(const process& p) noexcept { return p.failed(); }
 void refuse(process& p, const char* operation, const char* parameter, std::string_view problem,
             const char* remedy) {

@@ -14,7 +14,7 @@ namespace tutti::bsp {
 
 process::process(detail::communicator_impl& all, bool unbounded)
     : all_(all),
-      check_thread_(all),
+      validate_thread_(all),
       pid_(detail::rank_of(all)),
       nprocs_(detail::size_of(all)),
       unbounded_(unbounded),
@@ -241,7 +241,7 @@ void process::begin_nested(const char* call) {
 }
 
 void process::sync() {
-  check_thread_.at_entry("sync");
+  validate_thread_.at_entry("sync");
   if (refuses_calls_) [[unlikely]]
     throw_refused_call("sync");
   try {

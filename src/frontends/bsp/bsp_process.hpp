@@ -90,7 +90,7 @@ class process {
   }
   void set_call_site(call_site where) noexcept { site_ = where; }
 
-  void check_process(unsigned s, unsigned p, unsigned hi);
+  void validate_process(unsigned s, unsigned p, unsigned hi);
   [[noreturn]] void refuse_for_frontend(const char* operation, const char* parameter,
                                         std::string_view problem, const char* remedy) {
     refuse_failed();
@@ -184,13 +184,13 @@ class process {
   void record_accesses(const void* first, std::size_t blocks, std::size_t bytes, int without, bool writes);
   bool try_piggyback(member_set& s, piggybacked_reduction one);
   void schedule_reduction(member_set& s, const piggybacked_reduction& r);
-  void check_root(const char* operation, const member_set& s, int root);
+  void validate_root(const char* operation, const member_set& s, int root);
   void measure();
   void broadcast_bytes(void* data, std::size_t bytes);
   double time_of_superstep(slot from, slot into, std::size_t count, std::size_t bytes, int times);
 
   detail::communicator_impl& all_;
-  detail::thread_check check_thread_;
+  detail::thread_validation validate_thread_;
   int pid_, nprocs_;
   bool unbounded_;
   unsigned count_sent_ = 0;  // number of objects for which incoming messages do not count

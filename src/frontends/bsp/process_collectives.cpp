@@ -17,7 +17,7 @@ const char* name(collective what) noexcept {
 
 }  // namespace
 
-void process::check_process(unsigned s, unsigned p, unsigned hi) {
+void process::validate_process(unsigned s, unsigned p, unsigned hi) {
   refuse_failed();
   if (s != static_cast<unsigned>(pid_))
     refuse("collectives_init", "s", "is " + std::to_string(s) + " on process " + std::to_string(pid_),
@@ -79,7 +79,7 @@ bool process::has_capacity(const char* operation, member_set& s, std::size_t cou
   return s.calls < s.capacity.calls && (bytes == 0 || count <= max_bytes / bytes);
 }
 
-void process::check_root(const char* operation, const member_set& s, int root) {
+void process::validate_root(const char* operation, const member_set& s, int root) {
   if (static_cast<unsigned>(root) >= static_cast<unsigned>(s.size()))
     refuse(operation, "root",
            "is " + std::to_string(root) + ", but there are " + std::to_string(s.size()) + " members",
@@ -125,7 +125,7 @@ void process::record_accesses(const void* first, std::size_t blocks, std::size_t
 bool process::rooted(collective what, process_set_id m, slot from, slot into, std::size_t bytes, int root,
                      bool skip_own_block) {
   member_set& s = set_of(name(what), m);
-  check_root(name(what), s, root);
+  validate_root(name(what), s, root);
   if (!has_capacity(name(what), s, 1, bytes, false)) return false;
   const bool at_root = s.rank() == root;
   const auto blocks = static_cast<std::size_t>(s.size());
@@ -218,7 +218,7 @@ bool process::combine(process_set_id m, void* data, slot where, std::size_t coun
                                                : "combine";
   const std::size_t size = how.type.size;
   member_set& s = set_of(operation, m);
-  if (root >= 0) check_root(operation, s, root);
+  if (root >= 0) validate_root(operation, s, root);
   if (!has_capacity(operation, s, count, size, single_element)) return false;
   if (how.combiner == nullptr && how.op.combine == nullptr)
     refuse(operation, single_element ? "reducer" : "combiner", "is null", "pass a function");

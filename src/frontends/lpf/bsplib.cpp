@@ -59,7 +59,7 @@ constexpr access of_hpget = {"bsplib_hpget", "src_pid", "dst", "src"};
 constexpr access of_send = {"bsplib_send", "dst_pid", "payload", nullptr};
 constexpr access of_hpsend = {"bsplib_hpsend", "dst_pid", "payload", nullptr};
 
-bsplib_err_t check_process(const bsplib_object& b, const access& a, lpf_pid_t peer) {
+bsplib_err_t validate_process(const bsplib_object& b, const access& a, lpf_pid_t peer) {
   if (peer < b.nprocs) [[likely]]
     return BSPLIB_SUCCESS;
   return fail(BSPLIB_ERR_PID_OUT_OF_RANGE, &b, a.operation, a.process,
@@ -67,16 +67,16 @@ bsplib_err_t check_process(const bsplib_object& b, const access& a, lpf_pid_t pe
               "pass 0 to nprocs - 1");
 }
 
-bsplib_err_t check_local(const bsplib_object& b, const access& a, const void* local, std::size_t bytes) {
+bsplib_err_t validate_local(const bsplib_object& b, const access& a, const void* local, std::size_t bytes) {
   if (local == nullptr && bytes > 0) [[unlikely]]
     return fail(BSPLIB_ERR_NULL_POINTER, &b, a.operation, a.local,
                 "is null, for " + std::to_string(bytes) + " bytes", "pass memory of that size");
   return BSPLIB_SUCCESS;
 }
 
-bsplib_err_t check_remote(const bsplib_object& b, const access& a, lpf_pid_t peer,
-                          const tutti::lpf::registration* r, const void* remote, std::size_t offset,
-                          std::size_t bytes) {
+bsplib_err_t validate_remote(const bsplib_object& b, const access& a, lpf_pid_t peer,
+                             const tutti::lpf::registration* r, const void* remote, std::size_t offset,
+                             std::size_t bytes) {
   if (remote == nullptr) [[unlikely]]
     return fail(BSPLIB_ERR_NULL_POINTER, &b, a.operation, a.remote, "is null",
                 "pass a registered address; null names no memory, even if it is registered");
@@ -103,12 +103,12 @@ bsplib_err_t schedule_transfer(bsplib_t b, const access& a, lpf_pid_t peer, cons
                                const void* remote, std::size_t offset, std::size_t bytes,
                                Act&& act) noexcept {
   return guarded(b, a.operation, [&] {
-    bsplib_err_t code = check_process(*b, a, peer);
+    bsplib_err_t code = validate_process(*b, a, peer);
     if (code != BSPLIB_SUCCESS || bytes == 0) return code;
-    code = check_local(*b, a, local, bytes);
+    code = validate_local(*b, a, local, bytes);
     if (code != BSPLIB_SUCCESS) return code;
     const tutti::lpf::registration* const r = b->registered.find(remote);
-    code = check_remote(*b, a, peer, r, remote, offset, bytes);
+    code = validate_remote(*b, a, peer, r, remote, offset, bytes);
     if (code == BSPLIB_SUCCESS) act(r->slot);
     return code;
   });
@@ -117,8 +117,8 @@ bsplib_err_t schedule_transfer(bsplib_t b, const access& a, lpf_pid_t peer, cons
 bsplib_err_t send(bsplib_t b, const access& a, lpf_pid_t to, const void* tag, const void* payload,
                   std::size_t bytes, bool deferred) noexcept {
   return guarded(b, a.operation, [&] {
-    bsplib_err_t code = check_process(*b, a, to);
-    if (code == BSPLIB_SUCCESS) code = check_local(*b, a, payload, bytes);
+    bsplib_err_t code = validate_process(*b, a, to);
+    if (code == BSPLIB_SUCCESS) code = validate_local(*b, a, payload, bytes);
     if (code != BSPLIB_SUCCESS) return code;
     if (tag == nullptr && b->tag_bytes > 0)
       return fail(BSPLIB_ERR_NULL_POINTER, b, a.operation, "tag",

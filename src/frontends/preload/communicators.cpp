@@ -44,19 +44,19 @@ int create_nonblocking(MPI_Comm parent, MPI_Comm* made, Create create) {
 extern "C" {
 
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
-  if (const auto code = check_call(comm, "MPI_Comm_dup")) return *code;
+  if (const auto code = compare_call(comm, "MPI_Comm_dup")) return *code;
   return create_collectively(comm, newcomm, [=] { return real<MPI_Comm_dup>(comm, newcomm); });
 }
 
 int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
-  if (const auto code = check_call(comm, "MPI_Comm_dup_with_info")) return *code;
+  if (const auto code = compare_call(comm, "MPI_Comm_dup_with_info")) return *code;
   return create_collectively(comm, newcomm,
                              [=] { return real<MPI_Comm_dup_with_info>(comm, info, newcomm); });
 }
 
 // The handle is known at once. The program uses it when the request is complete.
 int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
-  if (const auto code = check_nonblocking_call(comm, "MPI_Comm_idup")) return *code;
+  if (const auto code = compare_nonblocking_call(comm, "MPI_Comm_idup")) return *code;
   return create_nonblocking(comm, newcomm, [=] { return real<MPI_Comm_idup>(comm, newcomm, request); });
 }
 
@@ -64,24 +64,24 @@ int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
 int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request);
 int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
   if (real<MPI_Comm_idup_with_info> == nullptr) return MPI_ERR_OTHER;
-  if (const auto code = check_nonblocking_call(comm, "MPI_Comm_idup_with_info")) return *code;
+  if (const auto code = compare_nonblocking_call(comm, "MPI_Comm_idup_with_info")) return *code;
   return create_nonblocking(comm, newcomm,
                             [=] { return real<MPI_Comm_idup_with_info>(comm, info, newcomm, request); });
 }
 
 int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
-  if (const auto code = check_call(comm, "MPI_Comm_split")) return *code;
+  if (const auto code = compare_call(comm, "MPI_Comm_split")) return *code;
   return create_collectively(comm, newcomm, [=] { return real<MPI_Comm_split>(comm, color, key, newcomm); });
 }
 
 int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
-  if (const auto code = check_call(comm, "MPI_Comm_split_type")) return *code;
+  if (const auto code = compare_call(comm, "MPI_Comm_split_type")) return *code;
   return create_collectively(comm, newcomm,
                              [=] { return real<MPI_Comm_split_type>(comm, split_type, key, info, newcomm); });
 }
 
 int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
-  if (const auto code = check_call(comm, "MPI_Comm_create")) return *code;
+  if (const auto code = compare_call(comm, "MPI_Comm_create")) return *code;
   return create_collectively(comm, newcomm, [=] { return real<MPI_Comm_create>(comm, group, newcomm); });
 }
 
@@ -120,20 +120,20 @@ int MPI_Intercomm_create_from_groups(MPI_Group local, int local_leader, MPI_Grou
 
 int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
                     MPI_Comm* comm_cart) {
-  if (const auto code = check_call(comm_old, "MPI_Cart_create")) return *code;
+  if (const auto code = compare_call(comm_old, "MPI_Cart_create")) return *code;
   return create_collectively(comm_old, comm_cart, [=] {
     return real<MPI_Cart_create>(comm_old, ndims, dims, periods, reorder, comm_cart);
   });
 }
 
 int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm) {
-  if (const auto code = check_call(comm, "MPI_Cart_sub")) return *code;
+  if (const auto code = compare_call(comm, "MPI_Cart_sub")) return *code;
   return create_collectively(comm, newcomm, [=] { return real<MPI_Cart_sub>(comm, remain_dims, newcomm); });
 }
 
 int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
                      MPI_Comm* comm_graph) {
-  if (const auto code = check_call(comm_old, "MPI_Graph_create")) return *code;
+  if (const auto code = compare_call(comm_old, "MPI_Graph_create")) return *code;
   return create_collectively(comm_old, comm_graph, [=] {
     return real<MPI_Graph_create>(comm_old, nnodes, indx, edges, reorder, comm_graph);
   });
@@ -142,7 +142,7 @@ int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int 
 int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
                           const int destinations[], const int weights[], MPI_Info info, int reorder,
                           MPI_Comm* comm_dist_graph) {
-  if (const auto code = check_call(comm_old, "MPI_Dist_graph_create")) return *code;
+  if (const auto code = compare_call(comm_old, "MPI_Dist_graph_create")) return *code;
   return create_collectively(comm_old, comm_dist_graph, [=] {
     return real<MPI_Dist_graph_create>(comm_old, n, sources, degrees, destinations, weights, info, reorder,
                                        comm_dist_graph);
@@ -153,7 +153,7 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
                                    const int sourceweights[], int outdegree, const int destinations[],
                                    const int destweights[], MPI_Info info, int reorder,
                                    MPI_Comm* comm_dist_graph) {
-  if (const auto code = check_call(comm_old, "MPI_Dist_graph_create_adjacent")) return *code;
+  if (const auto code = compare_call(comm_old, "MPI_Dist_graph_create_adjacent")) return *code;
   return create_collectively(comm_old, comm_dist_graph, [=] {
     return real<MPI_Dist_graph_create_adjacent>(comm_old, indegree, sources, sourceweights, outdegree,
                                                 destinations, destweights, info, reorder, comm_dist_graph);
@@ -162,7 +162,7 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
 
 int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader,
                          int tag, MPI_Comm* newintercomm) {
-  if (const auto code = check_call(local_comm, "MPI_Intercomm_create")) return *code;
+  if (const auto code = compare_call(local_comm, "MPI_Intercomm_create")) return *code;
   const int code = forward_to_mpi(local_comm, [=] {
     return real<MPI_Intercomm_create>(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
   });
@@ -174,7 +174,7 @@ int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_co
 // communicator before this call returns. If it has processes of other jobs, all its processes
 // detect that.
 int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
-  if (const auto code = check_call(intercomm, "MPI_Intercomm_merge")) return *code;
+  if (const auto code = compare_call(intercomm, "MPI_Intercomm_merge")) return *code;
   const int code =
       forward_to_mpi(intercomm, [=] { return real<MPI_Intercomm_merge>(intercomm, high, newintracomm); });
   process* const p = current_process.load(std::memory_order_acquire);
@@ -191,7 +191,7 @@ int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
 
 int MPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
                    MPI_Comm* intercomm, int array_of_errcodes[]) {
-  if (const auto code = check_call(comm, "MPI_Comm_spawn")) return *code;
+  if (const auto code = compare_call(comm, "MPI_Comm_spawn")) return *code;
   drain_pending(comm);
   return forward_to_mpi(comm, [=] {
     return real<MPI_Comm_spawn>(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
@@ -201,7 +201,7 @@ int MPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info inf
 int MPI_Comm_spawn_multiple(int count, char* commands[], char** argvs[], const int maxprocs[],
                             const MPI_Info infos[], int root, MPI_Comm comm, MPI_Comm* intercomm,
                             int array_of_errcodes[]) {
-  if (const auto code = check_call(comm, "MPI_Comm_spawn_multiple")) return *code;
+  if (const auto code = compare_call(comm, "MPI_Comm_spawn_multiple")) return *code;
   drain_pending(comm);
   return forward_to_mpi(comm, [=] {
     return real<MPI_Comm_spawn_multiple>(count, commands, argvs, maxprocs, infos, root, comm, intercomm,
@@ -210,13 +210,13 @@ int MPI_Comm_spawn_multiple(int count, char* commands[], char** argvs[], const i
 }
 
 int MPI_Comm_accept(const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
-  if (const auto code = check_call(comm, "MPI_Comm_accept")) return *code;
+  if (const auto code = compare_call(comm, "MPI_Comm_accept")) return *code;
   drain_pending(comm);
   return forward_to_mpi(comm, [=] { return real<MPI_Comm_accept>(port_name, info, root, comm, newcomm); });
 }
 
 int MPI_Comm_connect(const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
-  if (const auto code = check_call(comm, "MPI_Comm_connect")) return *code;
+  if (const auto code = compare_call(comm, "MPI_Comm_connect")) return *code;
   drain_pending(comm);
   return forward_to_mpi(comm, [=] { return real<MPI_Comm_connect>(port_name, info, root, comm, newcomm); });
 }
@@ -228,7 +228,7 @@ int MPI_Comm_join(int fd, MPI_Comm* intercomm) {
 
 int MPI_Comm_disconnect(MPI_Comm* comm) {
   const MPI_Comm which = comm != nullptr ? *comm : MPI_COMM_NULL;
-  if (const auto code = check_call(which, "MPI_Comm_disconnect")) return *code;
+  if (const auto code = compare_call(which, "MPI_Comm_disconnect")) return *code;
   process* const p = current_process.load(std::memory_order_acquire);
   if (p != nullptr && comm != nullptr) p->names.remove(which);
   return forward_to_mpi(which, [=] { return real<MPI_Comm_disconnect>(comm); });

@@ -21,7 +21,7 @@ inline process* serving_process(const arguments& a) noexcept {
 
 /// Called before a blocking MPI collective. In checked mode it compares the call. If it returns a
 /// value, the entry point must return that value and not make the call.
-inline std::optional<int> check_call(MPI_Comm comm, const char* call) {
+inline std::optional<int> compare_call(MPI_Comm comm, const char* call) {
   process* const p = current_process.load(std::memory_order_acquire);
   if (p == nullptr || !p->comparison) [[likely]]
     return {};
@@ -29,7 +29,7 @@ inline std::optional<int> check_call(MPI_Comm comm, const char* call) {
 }
 
 /// The same for a nonblocking call.
-inline std::optional<int> check_nonblocking_call(MPI_Comm comm, const char* call) {
+inline std::optional<int> compare_nonblocking_call(MPI_Comm comm, const char* call) {
   process* const p = current_process.load(std::memory_order_acquire);
   if (p == nullptr || !p->comparison) [[likely]]
     return {};

@@ -23,7 +23,7 @@ int register_object(MPI_Comm comm, int code, const Handle* handle) {
 
 // Called before a call that all members make.
 template <class Handle>
-std::optional<int> check_object_call(Handle handle, const char* call) {
+std::optional<int> compare_object_call(Handle handle, const char* call) {
   process* const p = current_process.load(std::memory_order_acquire);
   if (p != nullptr && p->comparison) [[unlikely]]
     return p->comparison->compare_object_call(handle_id(handle), call);
@@ -32,9 +32,9 @@ std::optional<int> check_object_call(Handle handle, const char* call) {
 
 // Called before the last such call on it.
 template <class Handle>
-std::optional<int> check_last_call(const Handle* handle, const char* call) {
+std::optional<int> compare_last_call(const Handle* handle, const char* call) {
   if (handle == nullptr) return {};
-  const std::optional<int> code = check_object_call(*handle, call);
+  const std::optional<int> code = compare_object_call(*handle, call);
   process* const p = current_process.load(std::memory_order_acquire);
   if (p != nullptr && p->comparison) p->comparison->unregister_object(handle_id(*handle));
   return code;
@@ -45,7 +45,7 @@ std::optional<int> check_last_call(const Handle* handle, const char* call) {
 extern "C" {
 
 int MPI_Win_create(void* base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-  if (const auto code = check_call(comm, "MPI_Win_create")) return *code;
+  if (const auto code = compare_call(comm, "MPI_Win_create")) return *code;
   return register_object(
       comm,
       forward_to_mpi(comm, [=] { return real<MPI_Win_create>(base, size, disp_unit, info, comm, win); }),
@@ -54,7 +54,7 @@ int MPI_Win_create(void* base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_
 
 int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr,
                      MPI_Win* win) {
-  if (const auto code = check_call(comm, "MPI_Win_allocate")) return *code;
+  if (const auto code = compare_call(comm, "MPI_Win_allocate")) return *code;
   return register_object(
       comm,
       forward_to_mpi(comm, [=] { return real<MPI_Win_allocate>(size, disp_unit, info, comm, baseptr, win); }),
@@ -63,7 +63,7 @@ int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
 
 int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr,
                             MPI_Win* win) {
-  if (const auto code = check_call(comm, "MPI_Win_allocate_shared")) return *code;
+  if (const auto code = compare_call(comm, "MPI_Win_allocate_shared")) return *code;
   return register_object(
       comm,
       forward_to_mpi(
@@ -72,18 +72,18 @@ int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Com
 }
 
 int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-  if (const auto code = check_call(comm, "MPI_Win_create_dynamic")) return *code;
+  if (const auto code = compare_call(comm, "MPI_Win_create_dynamic")) return *code;
   return register_object(
       comm, forward_to_mpi(comm, [=] { return real<MPI_Win_create_dynamic>(info, comm, win); }), win);
 }
 
 int MPI_Win_fence(int assert, MPI_Win win) {
-  if (const auto code = check_object_call(win, "MPI_Win_fence")) return *code;
+  if (const auto code = compare_object_call(win, "MPI_Win_fence")) return *code;
   return forward_to_mpi(MPI_COMM_NULL, [=] { return real<MPI_Win_fence>(assert, win); });
 }
 
 int MPI_Win_free(MPI_Win* win) {
-  if (const auto code = check_last_call(win, "MPI_Win_free")) return *code;
+  if (const auto code = compare_last_call(win, "MPI_Win_free")) return *code;
   return forward_to_mpi(MPI_COMM_NULL, [=] { return real<MPI_Win_free>(win); });
 }
 
@@ -145,78 +145,78 @@ int MPI_Win_set_info(MPI_Win win, MPI_Info info) {
 }
 
 int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file) {
-  if (const auto code = check_call(comm, "MPI_File_open")) return *code;
+  if (const auto code = compare_call(comm, "MPI_File_open")) return *code;
   return register_object(
       comm, forward_to_mpi(comm, [=] { return real<MPI_File_open>(comm, name, mode, info, file); }), file);
 }
 
 int MPI_File_close(MPI_File* file) {
-  if (const auto code = check_last_call(file, "MPI_File_close")) return *code;
+  if (const auto code = compare_last_call(file, "MPI_File_close")) return *code;
   return forward_to_mpi(MPI_COMM_NULL, [=] { return real<MPI_File_close>(file); });
 }
 
 int MPI_File_set_size(MPI_File file, MPI_Offset size) {
-  if (const auto code = check_object_call(file, "MPI_File_set_size")) return *code;
+  if (const auto code = compare_object_call(file, "MPI_File_set_size")) return *code;
   return forward_to_mpi(MPI_COMM_NULL, [=] { return real<MPI_File_set_size>(file, size); });
 }
 
 int MPI_File_preallocate(MPI_File file, MPI_Offset size) {
-  if (const auto code = check_object_call(file, "MPI_File_preallocate")) return *code;
+  if (const auto code = compare_object_call(file, "MPI_File_preallocate")) return *code;
   return forward_to_mpi(MPI_COMM_NULL, [=] { return real<MPI_File_preallocate>(file, size); });
 }
 
 int MPI_File_set_view(MPI_File file, MPI_Offset at, MPI_Datatype elements, MPI_Datatype type, const char* how,
                       MPI_Info info) {
-  if (const auto code = check_object_call(file, "MPI_File_set_view")) return *code;
+  if (const auto code = compare_object_call(file, "MPI_File_set_view")) return *code;
   return forward_to_mpi(MPI_COMM_NULL,
                         [=] { return real<MPI_File_set_view>(file, at, elements, type, how, info); });
 }
 
 int MPI_File_set_atomicity(MPI_File file, int flag) {
-  if (const auto code = check_object_call(file, "MPI_File_set_atomicity")) return *code;
+  if (const auto code = compare_object_call(file, "MPI_File_set_atomicity")) return *code;
   return forward_to_mpi(MPI_COMM_NULL, [=] { return real<MPI_File_set_atomicity>(file, flag); });
 }
 
 int MPI_File_sync(MPI_File file) {
-  if (const auto code = check_object_call(file, "MPI_File_sync")) return *code;
+  if (const auto code = compare_object_call(file, "MPI_File_sync")) return *code;
   return forward_to_mpi(MPI_COMM_NULL, [=] { return real<MPI_File_sync>(file); });
 }
 
 int MPI_File_read_all(MPI_File file, void* data, int count, MPI_Datatype type, MPI_Status* status) {
-  if (const auto code = check_object_call(file, "MPI_File_read_all")) return *code;
+  if (const auto code = compare_object_call(file, "MPI_File_read_all")) return *code;
   return forward_to_mpi(MPI_COMM_NULL,
                         [=] { return real<MPI_File_read_all>(file, data, count, type, status); });
 }
 
 int MPI_File_read_at_all(MPI_File file, MPI_Offset at, void* data, int count, MPI_Datatype type,
                          MPI_Status* status) {
-  if (const auto code = check_object_call(file, "MPI_File_read_at_all")) return *code;
+  if (const auto code = compare_object_call(file, "MPI_File_read_at_all")) return *code;
   return forward_to_mpi(MPI_COMM_NULL,
                         [=] { return real<MPI_File_read_at_all>(file, at, data, count, type, status); });
 }
 
 int MPI_File_read_ordered(MPI_File file, void* data, int count, MPI_Datatype type, MPI_Status* status) {
-  if (const auto code = check_object_call(file, "MPI_File_read_ordered")) return *code;
+  if (const auto code = compare_object_call(file, "MPI_File_read_ordered")) return *code;
   return forward_to_mpi(MPI_COMM_NULL,
                         [=] { return real<MPI_File_read_ordered>(file, data, count, type, status); });
 }
 
 int MPI_File_write_all(MPI_File file, const void* data, int count, MPI_Datatype type, MPI_Status* status) {
-  if (const auto code = check_object_call(file, "MPI_File_write_all")) return *code;
+  if (const auto code = compare_object_call(file, "MPI_File_write_all")) return *code;
   return forward_to_mpi(MPI_COMM_NULL,
                         [=] { return real<MPI_File_write_all>(file, data, count, type, status); });
 }
 
 int MPI_File_write_at_all(MPI_File file, MPI_Offset at, const void* data, int count, MPI_Datatype type,
                           MPI_Status* status) {
-  if (const auto code = check_object_call(file, "MPI_File_write_at_all")) return *code;
+  if (const auto code = compare_object_call(file, "MPI_File_write_at_all")) return *code;
   return forward_to_mpi(MPI_COMM_NULL,
                         [=] { return real<MPI_File_write_at_all>(file, at, data, count, type, status); });
 }
 
 int MPI_File_write_ordered(MPI_File file, const void* data, int count, MPI_Datatype type,
                            MPI_Status* status) {
-  if (const auto code = check_object_call(file, "MPI_File_write_ordered")) return *code;
+  if (const auto code = compare_object_call(file, "MPI_File_write_ordered")) return *code;
   return forward_to_mpi(MPI_COMM_NULL,
                         [=] { return real<MPI_File_write_ordered>(file, data, count, type, status); });
 }

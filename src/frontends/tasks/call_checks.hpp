@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks of the arguments of the program. Each throws usage_error in the name of the operation.
-// task_graph calls them before it changes anything.
+// Validates the arguments of the program. Each function throws usage_error in the name of the
+// operation. task_graph calls them before it changes anything.
 #pragma once
 
 #include <string_view>
@@ -11,10 +11,10 @@
 
 namespace tutti::tasks {
 
-class call_checks {
+class call_validator {
  public:
-  call_checks(detail::communicator_impl& ranks, const data_registry& data) noexcept
-      : ranks_(ranks), data_(data), check_thread_(ranks), size_(detail::size_of(ranks)) {}
+  call_validator(detail::communicator_impl& ranks, const data_registry& data) noexcept
+      : ranks_(ranks), data_(data), validate_thread_(ranks), size_(detail::size_of(ranks)) {}
 
   [[noreturn]] void refuse(const char* operation, const char* parameter, std::string_view problem,
                            const char* remedy) const {
@@ -24,7 +24,7 @@ class call_checks {
   void thread(const char* operation) const {
     if (shm::current_rank == &shm::kernel_identity) [[unlikely]]
       refuse_kernel(operation);
-    check_thread_(operation);
+    validate_thread_(operation);
   }
   /// `r` is a rank of the runtime.
   void rank(const char* operation, const char* parameter, int r) const {
@@ -48,7 +48,7 @@ class call_checks {
 
   detail::communicator_impl& ranks_;
   const data_registry& data_;
-  detail::thread_check check_thread_;
+  detail::thread_validation validate_thread_;
   int size_;
 };
 

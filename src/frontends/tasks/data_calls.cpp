@@ -12,28 +12,28 @@ namespace tutti::tasks {
 // --- creation and removal
 
 data_handle* task_graph::add(const extent& e) {
-  checks_.thread("data");
-  checks_.rank("data", "owner", e.owner);
+  validator_.thread("data");
+  validator_.rank("data", "owner", e.owner);
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(e.element, e.count, &bytes) || e.count > 0xffffffffu)
-    checks_.refuse("data", "count",
-                   "is " + std::to_string(e.count) + ", which exceeds the maximum size of a data handle",
-                   "use several data handles");
+    validator_.refuse("data", "count",
+                      "is " + std::to_string(e.count) + ", which exceeds the maximum size of a data handle",
+                      "use several data handles");
   data_handle* const d = data_.add(e, bytes);
-  if (d == nullptr) checks_.refuse_used_tag("data", e.tag);
+  if (d == nullptr) validator_.refuse_used_tag("data", e.tag);
   handle_unexpected(*d);
   return d;
 }
 
 void task_graph::set_tag(data_handle& d, long tag) {
-  checks_.thread("set_tag");
-  checks_.handle("set_tag", d);
-  if (tag < 0) checks_.refuse_tag("set_tag", tag);
+  validator_.thread("set_tag");
+  validator_.handle("set_tag", d);
+  if (tag < 0) validator_.refuse_tag("set_tag", tag);
   for (const auto& p : d.peers)
     if (p->sent != 0 || p->received != 0)
-      checks_.refuse("set_tag", "handle", "belongs to data that were already sent",
-                     "set its tag before you use it");
-  if (!data_.set_tag(d, tag)) checks_.refuse_used_tag("set_tag", tag);
+      validator_.refuse("set_tag", "handle", "belongs to data that were already sent",
+                        "set its tag before you use it");
+  if (!data_.set_tag(d, tag)) validator_.refuse_used_tag("set_tag", tag);
   handle_unexpected(d);
 }
 
@@ -43,8 +43,8 @@ void task_graph::handle_unexpected(data_handle& d) {
 }
 
 void task_graph::remove(data_handle& d) {
-  checks_.thread("remove");
-  checks_.handle("remove", d);
+  validator_.thread("remove");
+  validator_.handle("remove", d);
   reductions_.close(d);
   wait_until(
       [&] {
@@ -68,21 +68,21 @@ void task_graph::move_home_to_owner(data_handle& d, bool overwritten) {
 }
 
 void task_graph::set_owner(data_handle& d, int owner) {
-  checks_.thread("set_rank");
-  checks_.handle("set_rank", d);
-  checks_.rank("set_rank", "owner", owner);
+  validator_.thread("set_rank");
+  validator_.handle("set_rank", d);
+  validator_.rank("set_rank", "owner", owner);
   // A rank that the last use did not concern assumes from now on that the owner is the home.
   bring_to_owner(d, false);
   if (owner != d.owner) replicas_.set_owner(d, owner);
 }
 
 void task_graph::flush(data_handle* d) {
-  checks_.thread("flush");
+  validator_.thread("flush");
   if (d == nullptr) {
     for (auto& one : data_) flush(one.get());
     return;
   }
-  checks_.handle("flush", *d);
+  validator_.handle("flush", *d);
   bring_to_owner(*d, false);
   if (d->home == rank_)
     replicas_.drop_remote_replicas(*d);
@@ -91,22 +91,22 @@ void task_graph::flush(data_handle* d) {
 }
 
 void task_graph::set_cache(bool on) {
-  checks_.thread("cache");
+  validator_.thread("cache");
   if (on == replicas_.caching()) return;
   flush(nullptr);
   replicas_.set_cache(on);
 }
 
 void task_graph::fetch(data_handle* d, int rank) {
-  checks_.thread("fetch");
-  checks_.rank("fetch", "rank", rank);
+  validator_.thread("fetch");
+  validator_.rank("fetch", "rank", rank);
   if (d == nullptr) {
     if (rank == rank_)
-      checks_.refuse("fetch", "handle", "is empty, but this rank is to receive the data",
-                     "create the data handle on this rank too");
+      validator_.refuse("fetch", "handle", "is empty, but this rank is to receive the data",
+                        "create the data handle on this rank too");
     return;
   }
-  checks_.handle("fetch", *d);
+  validator_.handle("fetch", *d);
   bring_to_owner(*d, false);
   transfers_.to_reader(*d, rank);
   replicas_.free_evicted(d);
@@ -115,15 +115,16 @@ void task_graph::fetch(data_handle* d, int rank) {
 // --- scatter and gather
 
 void task_graph::scatter(data_handle* const* data, std::size_t n, int root) {
-  checks_.thread("scatter");
-  checks_.rank("scatter", "root", root);
+  validator_.thread("scatter");
+  validator_.rank("scatter", "root", root);
   for (std::size_t i = 0; i < n; ++i)
-    if (data[i] != nullptr) checks_.handle("scatter", *data[i]);
+    if (data[i] != nullptr) validator_.handle("scatter", *data[i]);
   for (std::size_t i = 0; i < n; ++i)
     if (rank_ == root && data[i] != nullptr && data[i]->owner != root && !data[i]->readable &&
         data[i]->home != rank_)
-      checks_.refuse("scatter", "handles", "contain " + name_of(*data[i]) + ", of which the root has no copy",
-                     "register its memory on the root");
+      validator_.refuse("scatter", "handles",
+                        "contain " + name_of(*data[i]) + ", of which the root has no copy",
+                        "register its memory on the root");
   scatter_gather_node* const node = packs_.make(root, false);
   for (std::size_t i = 0; i < n; ++i) {
     if (data[i] == nullptr) continue;
@@ -145,14 +146,14 @@ void task_graph::scatter(data_handle* const* data, std::size_t n, int root) {
 }
 
 void task_graph::gather(data_handle* const* data, std::size_t n, int root) {
-  checks_.thread("gather");
-  checks_.rank("gather", "root", root);
+  validator_.thread("gather");
+  validator_.rank("gather", "root", root);
   for (std::size_t i = 0; i < n; ++i)
-    if (data[i] != nullptr) checks_.handle("gather", *data[i]);
+    if (data[i] != nullptr) validator_.handle("gather", *data[i]);
   for (std::size_t i = 0; i < n; ++i)
     if (data[i] == nullptr && rank_ == root)
-      checks_.refuse("gather", "handles", "contain an empty handle at the root",
-                     "create all data handles on the root");
+      validator_.refuse("gather", "handles", "contain an empty handle at the root",
+                        "create all data handles on the root");
   scatter_gather_node* const node = packs_.make(root, true);
   for (std::size_t i = 0; i < n; ++i) {
     if (data[i] == nullptr) continue;

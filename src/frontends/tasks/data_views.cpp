@@ -10,23 +10,23 @@
 namespace tutti::tasks {
 
 void* task_graph::acquire(data_handle& d, use_mode how, place& at) {
-  checks_.thread("acquire");
+  validator_.thread("acquire");
   const bool writes = how != use_mode::read;
-  checks_.handle("acquire", d);
+  validator_.handle("acquire", d);
   if (d.home != d.owner)
-    checks_.refuse("acquire", "handle",
-                   "refers to " + name_of(d) + ", whose contents have not reached rank " +
-                       std::to_string(d.owner) + " since it became the owner",
-                   "fetch() it to its owner first, on both ranks");
+    validator_.refuse("acquire", "handle",
+                      "refers to " + name_of(d) + ", whose contents have not reached rank " +
+                          std::to_string(d.owner) + " since it became the owner",
+                      "fetch() it to its owner first, on both ranks");
   reductions_.close(d);
   if (writes && d.home != rank_)
-    checks_.refuse("acquire", "handle",
-                   "refers to " + name_of(d) + ", which rank " + std::to_string(d.owner) + " owns",
-                   "write it on its owner, or by a task");
+    validator_.refuse("acquire", "handle",
+                      "refers to " + name_of(d) + ", which rank " + std::to_string(d.owner) + " owns",
+                      "write it on its owner, or by a task");
   if (d.home != rank_ && !d.readable)
-    checks_.refuse("acquire", "handle",
-                   "refers to " + name_of(d) + ", of which this rank has no up-to-date copy",
-                   "fetch() it to this rank first");
+    validator_.refuse("acquire", "handle",
+                      "refers to " + name_of(d) + ", of which this rank has no up-to-date copy",
+                      "fetch() it to this rank first");
   if (d.local_version == nullptr) replicas_.make_contents(d, true);
   auto& node = ready_.make<view_node>();
   contents* before = nullptr;

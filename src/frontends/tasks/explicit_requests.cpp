@@ -22,7 +22,7 @@ explicit_transfer_node& task_graph::make_explicit(const explicit_transfer& t, bo
 }
 
 void* task_graph::start(const explicit_transfer& t, bool sends) {
-  checks_.transfer(sends ? "isend" : "irecv", t, sends);
+  validator_.transfer(sends ? "isend" : "irecv", t, sends);
   auto* const request = new shared_request(std::make_shared<explicit_request>());
   explicit_transfer_node& node = make_explicit(t, sends);
   node.request = *request;
@@ -67,7 +67,7 @@ void task_graph::drop(void* request) noexcept {
 
 void task_graph::detach(const explicit_transfer* all, std::size_t n, bool sends, const follow_up& action) {
   const char* const operation = sends ? "isend_detached" : "irecv_detached";
-  for (std::size_t i = 0; i < n; ++i) checks_.transfer(operation, all[i], sends);
+  for (std::size_t i = 0; i < n; ++i) validator_.transfer(operation, all[i], sends);
   if (action.unlocks) follow_ups_.lock(action.tag);
   auto group = std::make_shared<explicit_group>(n, action);
   if (n == 0) return follow_ups_.add(std::move(group->action));

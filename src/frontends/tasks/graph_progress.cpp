@@ -112,7 +112,7 @@ void task_graph::throw_pending() {
 }
 
 void task_graph::wait_all() {
-  checks_.thread("wait_all");
+  validator_.thread("wait_all");
   reductions_.close_all();
   wait_until([&] { return ready_.pending() == 0 && !follow_ups_.pending(); }, "its tasks", "wait_all");
   throw_pending();
@@ -127,7 +127,7 @@ bool task_graph::may_progress() {
 void task_graph::refuse_stuck(const char* operation) {
   if (ready_.has_work() || follow_ups_.pending()) return;
   const std::string what = follow_ups_.waiting();
-  checks_.refuse(
+  validator_.refuse(
       operation, "",
       "would never end: " + (what.empty() ? std::string("a view that acquire() returned still exists")
                                           : what + ", which no transfer unlocks"),

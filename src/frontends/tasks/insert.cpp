@@ -21,19 +21,19 @@ void task_graph::refuse_owners(const use* uses, std::size_t n, bool written) con
     if (uses[i].what != nullptr && (!written || writes(uses[i].how)))
       owners += (owners.empty() ? "" : ", ") + name_of(*uses[i].what) + " of rank " +
                 std::to_string(uses[i].what->owner);
-  checks_.refuse("insert", "on",
-                 std::string(written ? "is needed: the data that the task writes"
-                                     : "is needed: the data that the task reads") +
-                     " have several owners: " + owners,
-                 "name the rank that runs it, with on(rank) or on_owner_of(handle)");
+  validator_.refuse("insert", "on",
+                    std::string(written ? "is needed: the data that the task writes"
+                                        : "is needed: the data that the task reads") +
+                        " have several owners: " + owners,
+                    "name the rank that runs it, with on(rank) or on_owner_of(handle)");
 }
 
 // Returns -1 if another rank runs the task, and this rank cannot know which.
 int task_graph::executing_rank(const use* uses, std::size_t n, const task_options& w) const {
   if (w.on_given_rank && w.owner_given)
-    checks_.refuse("insert", "on", "is given together with on_owner_of()", "pass one of them");
+    validator_.refuse("insert", "on", "is given together with on_owner_of()", "pass one of them");
   if (w.on_given_rank) {
-    checks_.rank("insert", "on", w.on);
+    validator_.rank("insert", "on", w.on);
     return w.on;
   }
   if (w.owner_given && w.on_owner_of != nullptr) return w.on_owner_of->owner;
@@ -57,40 +57,40 @@ int task_graph::executing_rank(const use* uses, std::size_t n, const task_option
   // Another rank runs the task. This rank may omit the handle unless it has to send something.
   for (std::size_t i = 0; i < n; ++i)
     if (const data_handle* d = uses[i].what; d != nullptr && (d->owner == rank_ || d->home == rank_))
-      checks_.refuse("insert", "handle",
-                     "is empty, but this rank owns " + name_of(*d) +
-                         " of the same task, and cannot know which rank runs it",
-                     "pass the handle of the written data, or on(rank)");
+      validator_.refuse("insert", "handle",
+                        "is empty, but this rank owns " + name_of(*d) +
+                            " of the same task, and cannot know which rank runs it",
+                        "pass the handle of the written data, or on(rank)");
   return -1;
 }
 
 // Returns whether the task concerns this rank.
-bool task_graph::check_uses(const use* uses, std::size_t n, bool runs_here) const {
+bool task_graph::validate_uses(const use* uses, std::size_t n, bool runs_here) const {
   bool concerned = runs_here;
   for (std::size_t i = 0; i < n; ++i) {
     const data_handle* const d = uses[i].what;
     if (d == nullptr) {
       if (runs_here)
-        checks_.refuse("insert", "handle",
-                       "is empty in argument " + std::to_string(i + 1) + ", but this rank runs the task",
-                       "create the data handle on this rank too");
+        validator_.refuse("insert", "handle",
+                          "is empty in argument " + std::to_string(i + 1) + ", but this rank runs the task",
+                          "create the data handle on this rank too");
       continue;
     }
-    checks_.handle("insert", *d);
+    validator_.handle("insert", *d);
     concerned = concerned || replicas_.involves_this_rank(*d);
     for (std::size_t k = 0; k < i; ++k)
       if (uses[k].what == d && (writes(uses[i].how) || writes(uses[k].how)))
-        checks_.refuse("insert", "handle", "is " + name_of(*d) + " in two arguments, of which one writes",
-                       "pass it once, as read_write()");
+        validator_.refuse("insert", "handle", "is " + name_of(*d) + " in two arguments, of which one writes",
+                          "pass it once, as read_write()");
   }
   return concerned;
 }
 
 void* task_graph::begin(const use* uses, std::size_t n, const task_options& w, const code& c) {
-  checks_.thread("insert");
+  validator_.thread("insert");
   const int runner = executing_rank(uses, n, w);
   const bool runs_here = runner == rank_;
-  const bool concerned = check_uses(uses, n, runs_here);
+  const bool concerned = validate_uses(uses, n, runs_here);
   if (++inserted_ % 32 == 0) {
     progress(false);
     throttle();

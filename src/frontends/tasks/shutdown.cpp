@@ -34,7 +34,7 @@ task_graph::task_graph(detail::communicator_impl& all, const options& how, const
       ready_(failures_, workers_, workers_ > 1 ? make_worker_pool(workers_, rank_, header) : nullptr,
              trace_.get()),
       replicas_(rank_, size_, how.cache, how.cache_bytes),
-      checks_(*comm_, data_),
+      validator_(*comm_, data_),
       sender_(messenger_, size_),
       services_{rank_, size_, ready_, failures_, sender_, trace_.get()},
       transfers_(services_, data_, replicas_),
@@ -53,7 +53,7 @@ task_graph::~task_graph() {
 
 // Returns false if the other ranks have not arrived in time.
 bool task_graph::run_barrier(const char* operation, std::chrono::steady_clock::time_point until) {
-  checks_.thread(operation);
+  validator_.thread(operation);
   const std::uint64_t barrier = barriers_.enter();
   std::uint32_t round = 0;
   for (std::int64_t distance = 1; distance < size_; distance *= 2, ++round) {

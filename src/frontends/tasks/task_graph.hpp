@@ -65,7 +65,7 @@ class task_graph final : public progressable {
   /// Whether run() has returned, so that the engine no longer exists.
   bool outlived_run() const noexcept { return detail::outlived_run(*comm_); }
   void set_call_site(const std::source_location& at) const noexcept { detail::set_call_site(*comm_, at); }
-  const call_checks& checks() const noexcept { return checks_; }
+  const call_validator& validator() const noexcept { return validator_; }
   statistics counts() const;
 
   // --- data
@@ -119,7 +119,7 @@ class task_graph final : public progressable {
   // Insertion.
   int executing_rank(const use* uses, std::size_t n, const task_options& w) const;
   [[noreturn]] void refuse_owners(const use* uses, std::size_t n, bool written) const;
-  bool check_uses(const use* uses, std::size_t n, bool runs_here) const;
+  bool validate_uses(const use* uses, std::size_t n, bool runs_here) const;
   void prepare_for_use(data_handle& d, const use& u);
   void set_argument(argument& a, const use& u, node& n);
   void throttle();
@@ -160,7 +160,7 @@ class task_graph final : public progressable {
   ready_queue ready_;
   data_registry data_;
   replica_directory replicas_;
-  call_checks checks_;
+  call_validator validator_;
   kernel_node* inserting_ = nullptr;
   std::uint64_t inserted_ = 0, task_ids_ = 0;
   std::uint64_t progress_count_ = 0;

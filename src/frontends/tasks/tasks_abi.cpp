@@ -80,7 +80,7 @@ statistics counts(const task_graph& f) { return f.counts(); }
 
 void refuse(const task_graph& f, const char* operation, const char* parameter, std::string_view problem,
             const char* remedy) {
-  f.checks().refuse(operation, parameter, problem, remedy);
+  f.validator().refuse(operation, parameter, problem, remedy);
 }
 
 }  // namespace tutti::tasks::abi

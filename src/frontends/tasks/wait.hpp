@@ -10,7 +10,7 @@ namespace tutti::tasks {
 
 template <class Done>
 void task_graph::wait_until(const Done& done, const char* what, const char* operation, bool may_sleep) {
-  checks_.thread(operation);
+  validator_.thread(operation);
   int idle = 0;
   unsigned ran = 0;
   task_trace::clock::time_point since;

@@ -119,8 +119,8 @@ bsp::slot bsp_section::slot_of(const bsp_memory& memory) {
   return made;
 }
 
-void bsp_section::check_blocks(const char* operation, const char* parameter, const bsp_set& s,
-                               const bsp_memory& blocks, std::size_t of) {
+void bsp_section::validate_blocks(const char* operation, const char* parameter, const bsp_set& s,
+                                  const bsp_memory& blocks, std::size_t of) {
   const auto n = static_cast<std::size_t>(s.nprocs);
   if (blocks.count % n == 0 && blocks.count / n == of) return;
   bsp::abi::refuse(*process_, operation, parameter,
@@ -136,26 +136,26 @@ void bsp_section::broadcast(const bsp_set& s, const bsp_memory& data, int root) 
 
 void bsp_section::gather(const bsp_set& s, const bsp_memory& src, const bsp_memory& dst, int root) {
   const bool at_root = s.pid == root;
-  if (at_root) check_blocks("gather", "dst", s, dst, src.count);
+  if (at_root) validate_blocks("gather", "dst", s, dst, src.count);
   bsp::abi::gather(*process_, s.number, slot_of(src), at_root ? slot_of(dst) : bsp::no_slot, src.bytes(),
                    root, false);
 }
 
 void bsp_section::scatter(const bsp_set& s, const bsp_memory& src, const bsp_memory& dst, int root) {
   const bool at_root = s.pid == root;
-  if (at_root) check_blocks("scatter", "src", s, src, dst.count);
+  if (at_root) validate_blocks("scatter", "src", s, src, dst.count);
   bsp::abi::scatter(*process_, s.number, at_root ? slot_of(src) : bsp::no_slot, slot_of(dst), dst.bytes(),
                     root, false);
 }
 
 void bsp_section::allgather(const bsp_set& s, const bsp_memory& src, const bsp_memory& dst) {
-  check_blocks("allgather", "dst", s, dst, src.count);
+  validate_blocks("allgather", "dst", s, dst, src.count);
   bsp::abi::allgather(*process_, s.number, slot_of(src), slot_of(dst), src.bytes(), false);
 }
 
 void bsp_section::alltoall(const bsp_set& s, const bsp_memory& src, const bsp_memory& dst) {
-  check_blocks("alltoall", "src", s, src, src.count / static_cast<std::size_t>(s.nprocs));
-  check_blocks("alltoall", "dst", s, dst, src.count / static_cast<std::size_t>(s.nprocs));
+  validate_blocks("alltoall", "src", s, src, src.count / static_cast<std::size_t>(s.nprocs));
+  validate_blocks("alltoall", "dst", s, dst, src.count / static_cast<std::size_t>(s.nprocs));
   if (src.count > 0 && src.data == dst.data)
     bsp::abi::refuse(*process_, "alltoall", "dst", "is the same as src", "pass different memory");
   bsp::abi::alltoall(*process_, s.number, slot_of(src), slot_of(dst),

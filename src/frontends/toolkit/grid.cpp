@@ -112,7 +112,7 @@ grid_communicator::grid_communicator(const communicator& ranks)
       along_column_(column_graph(ranks, columns_)) {}
 
 void grid_communicator::carry_out(const call& c) const {
-  detail::check_call(detail::impl_of(*this), c);
+  detail::validate_call(detail::impl_of(*this), c);
   const auto p = static_cast<std::size_t>(size()), me = static_cast<std::size_t>(rank());
   const auto columns = static_cast<std::size_t>(columns_);
   const std::size_t element = c.type.size;

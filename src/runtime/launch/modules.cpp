@@ -122,7 +122,7 @@ found_files find_files(std::string_view prefix, std::string_view suffix, const c
     }
     std::sort(matching.begin(), matching.end());
     for (std::string& path : matching) {
-      trust_decision file = check_trust(path, of_installation);
+      trust_decision file = decide_trust(path, of_installation);
       if (!file.reason.empty()) {
         all.rejected.push_back(path + ' ' + file.reason);
         continue;

@@ -68,7 +68,7 @@ std::string reason_not_trusted(const fs::path& real, const std::vector<uid_t>& t
 
 bool has_elevated_privileges() noexcept { return getauxval(AT_SECURE) != 0; }
 
-trust_decision check_trust(const fs::path& file, bool of_installation) {
+trust_decision decide_trust(const fs::path& file, bool of_installation) {
   std::error_code error;
   fs::path real = fs::canonical(file, error);
   if (error) return {{}, "cannot be looked up: " + error.message()};

@@ -27,7 +27,7 @@ struct trust_decision {
 /// that holds this function. If `of_installation`, the owner of the program's file is another:
 /// the program's code or location names these folders, no variable does. For the folders above the
 /// module's own, the owners of those that also contain the program are trusted.
-trust_decision check_trust(const std::filesystem::path& file, bool of_installation = false);
+trust_decision decide_trust(const std::filesystem::path& file, bool of_installation = false);
 
 /// Whether this process has other rights than the process that started it (setuid, setgid). The
 /// caller may not choose code for it then.

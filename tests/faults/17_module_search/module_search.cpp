@@ -25,27 +25,27 @@ TEST(trust, folder_of_temporary_files) {
   const fs::path folder = text, file = folder / "libtutti-mpi-x.so";
   std::ofstream(file) << "x";
   ASSERT_EQ(chmod(file.c_str(), 0644), 0);
-  EXPECT_EQ(check_trust(file).reason, "");
+  EXPECT_EQ(decide_trust(file).reason, "");
   ASSERT_EQ(chmod(file.c_str(), 0646), 0);
-  EXPECT_EQ(check_trust(file).reason, "can be written by other users");
+  EXPECT_EQ(decide_trust(file).reason, "can be written by other users");
   ASSERT_EQ(chmod(file.c_str(), 0644), 0);
   ASSERT_EQ(chmod(folder.c_str(), 01777), 0);  // sticky, but others could put a file there first
-  EXPECT_EQ(check_trust(file).reason, "is in " + folder.string() + ", which can be written by other users");
+  EXPECT_EQ(decide_trust(file).reason, "is in " + folder.string() + ", which can be written by other users");
   ASSERT_EQ(chmod(folder.c_str(), 0755), 0);
 
   // Links are followed; the target counts.
   ASSERT_EQ(chmod(file.c_str(), 0646), 0);
   fs::create_directory(folder / "other");
   fs::create_symlink(file, folder / "other" / "libtutti-mpi-x.so");
-  EXPECT_EQ(check_trust(folder / "other" / "libtutti-mpi-x.so").reason, "can be written by other users");
-  EXPECT_EQ(check_trust(folder / "other" / "libtutti-mpi-x.so").real, fs::canonical(file));
+  EXPECT_EQ(decide_trust(folder / "other" / "libtutti-mpi-x.so").reason, "can be written by other users");
+  EXPECT_EQ(decide_trust(folder / "other" / "libtutti-mpi-x.so").real, fs::canonical(file));
   if (geteuid() == 0) {
     ASSERT_EQ(chmod(file.c_str(), 0644), 0);
     ASSERT_EQ(chown(file.c_str(), 4711, 4711), 0);
-    EXPECT_EQ(check_trust(file).reason, "belongs to user 4711, who is neither root nor the user");
+    EXPECT_EQ(decide_trust(file).reason, "belongs to user 4711, who is neither root nor the user");
   }
   fs::remove_all(folder);
-  EXPECT_NE(check_trust(file).reason, "");
+  EXPECT_NE(decide_trust(file).reason, "");
 }
 
 TEST(find_files, whole_names_and_what_links_lead_to) {

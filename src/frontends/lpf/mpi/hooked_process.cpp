@@ -24,10 +24,10 @@ class hooked_process final : public init_object {
  public:
   explicit hooked_process(MPI_Comm comm) : world_(adopt(comm)) {}
 
-  /// Checks that all members make the same call. Otherwise all get an error, and the object cannot
-  /// be used any more. After MPI_Finalize() no communication is possible, so only
+  /// Compares the calls of all members. If they differ, all members get an error, and the object
+  /// cannot be used any more. After MPI_Finalize() no communication is possible, so only
   /// lpf_mpi_finalize() succeeds.
-  lpf_err_t check_agreement(const char* operation) noexcept {
+  lpf_err_t agree_on_call(const char* operation) noexcept {
     const bool finalizes = operation == finalize_function();
     int mpi_finalized = 0;
     MPI_Finalized(&mpi_finalized);
@@ -65,7 +65,7 @@ class hooked_process final : public init_object {
     } catch (...) {
       return code_of_exception(*innermost_, "lpf_hook");
     }
-    if (const lpf_err_t error = check_agreement("lpf_hook"); error != LPF_SUCCESS) return error;
+    if (const lpf_err_t error = agree_on_call("lpf_hook"); error != LPF_SUCCESS) return error;
     std::string reason = "an exception that is not a std::exception";
     try {
       return run_section(world_, spmd, args, {static_cast<lpf_pid_t>(world_.size()), 1}, "lpf_hook",
@@ -125,7 +125,7 @@ extern "C" lpf_err_t lpf_mpi_finalize(lpf_init_t init) {
     return LPF_ERR_FATAL;
   }
   const lpf_err_t agreed =
-      object == nullptr ? LPF_SUCCESS : object->check_agreement(object->finalize_function());
+      object == nullptr ? LPF_SUCCESS : object->agree_on_call(object->finalize_function());
   const lpf_err_t ended = end_init(init, "lpf_mpi_finalize");
   return ended != LPF_SUCCESS ? ended : agreed;
 }
