@@ -6,8 +6,9 @@
 #define LPF_ABORT_H
 
 #include "lpf/core.h"
+#include "tutti/detail/export.hpp"
 
-#pragma GCC visibility push(default)
+TUTTI_API_BEGIN
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -22,6 +23,6 @@ lpf_err_t lpf_abort(lpf_t ctx);
 #ifdef __cplusplus
 }
 #endif
-#pragma GCC visibility pop
+TUTTI_API_END
 
 #endif

@@ -21,8 +21,9 @@
 #define LPF_BSMP_H
 
 #include "lpf/core.h"
+#include "tutti/detail/export.hpp"
 
-#pragma GCC visibility push(default)
+TUTTI_API_BEGIN
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -89,6 +90,6 @@ lpf_err_t lpf_move(lpf_bsmp_t bsmp, void** tag, void** payload, size_t* size);
 #ifdef __cplusplus
 }
 #endif
-#pragma GCC visibility pop
+TUTTI_API_END
 
 #endif

@@ -22,8 +22,9 @@
 #define LPF_BSPLIB_H
 
 #include "lpf/core.h"
+#include "tutti/detail/export.hpp"
 
-#pragma GCC visibility push(default)
+TUTTI_API_BEGIN
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -153,6 +154,6 @@ size_t bsplib_hpmove(bsplib_t bsplib, const void** tag, const void** payload);
 #ifdef __cplusplus
 }
 #endif
-#pragma GCC visibility pop
+TUTTI_API_END
 
 #endif

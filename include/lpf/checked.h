@@ -9,7 +9,9 @@
 #ifndef LPF_CHECKED_H
 #define LPF_CHECKED_H
 
-#pragma GCC visibility push(default)
+#include "tutti/detail/export.hpp"
+
+TUTTI_API_BEGIN
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -20,7 +22,7 @@ lpf_t lpf_checked_ctx(lpf_t ctx, const char* file, int line);
 #ifdef __cplusplus
 }
 #endif
-#pragma GCC visibility pop
+TUTTI_API_END
 
 #ifdef LPF_CHECKED
 

@@ -17,11 +17,12 @@
 #include <stdbool.h>
 
 #include "lpf/core.h"
+#include "tutti/detail/export.hpp"
 
 /** The version of the implemented specification. */
 #define _LPF_COLLECTIVES_VERSION 201500L
 
-#pragma GCC visibility push(default)
+TUTTI_API_BEGIN
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -114,7 +115,7 @@ lpf_coll_t lpf_checked_coll(lpf_coll_t coll, const char* file, int line);
 #ifdef __cplusplus
 }
 #endif
-#pragma GCC visibility pop
+TUTTI_API_END
 
 #ifdef LPF_CHECKED
 #define LPF_COLLECTIVES_DECLARED

@@ -19,13 +19,15 @@
 
 #include <stddef.h>
 
+#include "tutti/detail/export.hpp"
+
 /** The version of the implemented specification. */
 #define _LPF_VERSION 202000L
 
 /** Registered areas may overlap or contain one another; each registration has its own slot. */
 #define _LPF_INCLUSIVE_MEMORY 1
 
-#pragma GCC visibility push(default)
+TUTTI_API_BEGIN
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -169,7 +171,7 @@ lpf_err_t lpf_resize_message_queue(lpf_t ctx, size_t max_msgs);
 #ifdef __cplusplus
 }
 #endif
-#pragma GCC visibility pop
+TUTTI_API_END
 
 #ifdef LPF_CHECKED
 #include "lpf/checked.h"

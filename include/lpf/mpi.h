@@ -13,8 +13,9 @@
 #include <mpi.h>
 
 #include "lpf/core.h"
+#include "tutti/detail/export.hpp"
 
-#pragma GCC visibility push(default)
+TUTTI_API_BEGIN
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -42,6 +43,6 @@ lpf_err_t lpf_mpi_finalize(lpf_init_t init);
 #ifdef __cplusplus
 }
 #endif
-#pragma GCC visibility pop
+TUTTI_API_END
 
 #endif

@@ -6,8 +6,9 @@
 #define LPF_PTHREAD_H
 
 #include "lpf/core.h"
+#include "tutti/detail/export.hpp"
 
-#pragma GCC visibility push(default)
+TUTTI_API_BEGIN
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -24,6 +25,6 @@ lpf_err_t lpf_pthread_finalize(lpf_init_t init);
 #ifdef __cplusplus
 }
 #endif
-#pragma GCC visibility pop
+TUTTI_API_END
 
 #endif

@@ -60,7 +60,7 @@ struct measurement {
 
 /// Everything that a timer measured, the same on all ranks. An entry is followed by the entries
 /// that began while it ran, whose depth is greater by one.
-class [[gnu::visibility("default")]] measurements {  // its source file hides the rest
+class TUTTI_API measurements {  // its source file hides the rest
  public:
   measurements() = default;
   /// For the library: aggregate() makes them.

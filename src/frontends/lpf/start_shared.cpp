@@ -11,6 +11,7 @@
 
 #include "frontends/lpf/launched_job.hpp"
 #include "frontends/lpf/start.hpp"
+#include "tutti/detail/export.hpp"
 
 namespace tutti::lpf {
 namespace {
@@ -34,10 +35,9 @@ bool start_was_hooked() noexcept { return main_of_program != nullptr; }
 
 }  // namespace tutti::lpf
 
-extern "C" __attribute__((visibility("default"))) int __libc_start_main(tutti::lpf::main_function main,
-                                                                        int argc, char** argv, void (*init)(),
-                                                                        void (*fini)(), void (*rtld_fini)(),
-                                                                        void* stack_end) {
+extern "C" TUTTI_API int __libc_start_main(tutti::lpf::main_function main, int argc, char** argv,
+                                           void (*init)(), void (*fini)(), void (*rtld_fini)(),
+                                           void* stack_end) {
   const auto real = reinterpret_cast<tutti::lpf::start_function>(dlsym(RTLD_NEXT, "__libc_start_main"));
   if (real == nullptr) {
     std::fputs("tutti: the C library does not define __libc_start_main\n", stderr);

@@ -7,6 +7,7 @@
 #include <tbb/task_arena.h>
 
 #include "frontends/tasks/worker_pool.hpp"
+#include "tutti/detail/export.hpp"
 
 namespace tutti::tasks {
 namespace {
@@ -37,5 +38,5 @@ worker_pool* make(int workers) { return new tbb_worker_pool(workers); }
 }  // namespace
 }  // namespace tutti::tasks
 
-extern "C" __attribute__((visibility("default"))) const tutti::tasks::workers_module tutti_workers_module;
+extern "C" TUTTI_API const tutti::tasks::workers_module tutti_workers_module;
 const tutti::tasks::workers_module tutti_workers_module = {tutti::tasks::workers_abi, tutti::tasks::make};
