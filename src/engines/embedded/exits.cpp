@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // exit() ends the process, so the ranks of all jobs of the process are counted together.
+//
+// Several ranks may call exit() at once. The C library calls each registration of a handler once,
+// and the threads share the registrations. A thread that finds none left ends the process with its
+// own status. So the handler is registered once for each rank, and the first caller reports.
 #include "engines/embedded/exits.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <thread>
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -27,12 +34,20 @@ std::atomic<pid_t>& process_of_ranks() {
   return number;
 }
 
-// Called by exit() on the calling thread. The last running rank may end the process in this way.
-void at_exit(int status, void*) {
-  if (process_of_ranks().load(std::memory_order_relaxed) != getpid()) return;
+// The last running rank may end the process in this way.
+bool may_exit(int rank) {
+  if (process_of_ranks().load(std::memory_order_relaxed) != getpid()) return true;
   const int running = ranks_of_process().load(std::memory_order_relaxed);
-  const int rank = shm::rank_of_thread();
-  if (running == 0 || (running == 1 && rank >= 0)) return;
+  return running == 0 || (running == 1 && rank >= 0);
+}
+
+// The first caller prints the report and ends the process. The others sleep until then.
+[[noreturn]] void end_process(int rank, int status) {
+  static std::atomic<bool> reported{false};
+  if (reported.exchange(true)) {
+    std::this_thread::sleep_for(std::chrono::minutes(1));
+    std::_Exit(status != 0 ? status : 1);
+  }
   std::fflush(stdout);
   constexpr const char* remedy = "return from the program instead, or throw";
   if (rank >= 0)
@@ -44,15 +59,39 @@ void at_exit(int status, void*) {
   std::_Exit(status != 0 ? status : 1);
 }
 
-void at_quick_exit() { at_exit(0, nullptr); }
+// Called by exit() on the calling thread. A caller that stays here registers the handler again for
+// the callers that follow.
+void at_exit(int status, void*) {
+  const int rank = shm::rank_of_thread();
+  if (may_exit(rank)) return;
+  on_exit(at_exit, nullptr);
+  end_process(rank, status);
+}
 
-// The handler stays registered until the process ends. So the library must not be unloaded.
-void register_exit_handlers() {
+void at_quick_exit() {
+  const int rank = shm::rank_of_thread();
+  if (may_exit(rank)) return;
+  std::at_quick_exit(at_quick_exit);
+  end_process(rank, 0);
+}
+
+// The handlers stay registered until the process ends. So the library must not be unloaded.
+void keep_library_loaded() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&at_exit), &info) != 0 && info.dli_fname != nullptr)
     dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-  on_exit(at_exit, nullptr);
-  std::at_quick_exit(at_quick_exit);
+}
+
+void register_exit_handlers(int ranks) {
+  constexpr int most = 64;  // threads that may call exit() before one of them registers it again
+  static std::mutex lock;
+  static int registered = 0;
+  const std::lock_guard guard(lock);
+  if (registered == 0) keep_library_loaded();
+  for (; registered < std::min(ranks, most); ++registered) {
+    on_exit(at_exit, nullptr);
+    std::at_quick_exit(at_quick_exit);
+  }
 }
 
 }  // namespace
@@ -60,8 +99,7 @@ void register_exit_handlers() {
 // A single rank leaves no other rank behind.
 running_ranks::running_ranks(int ranks) : running_(ranks > 1 ? ranks : 0) {
   if (ranks <= 1) return;
-  static std::once_flag once;
-  std::call_once(once, register_exit_handlers);
+  register_exit_handlers(ranks);
   if (process_of_ranks().exchange(getpid(), std::memory_order_relaxed) != getpid()) ranks_of_process() = 0;
   ranks_of_process().fetch_add(ranks, std::memory_order_relaxed);
 }
