@@ -10,7 +10,7 @@
 
 #include <sched.h>
 
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "base/report_text.hpp"
 #include "engines/mpi/mpi_endpoint.hpp"
 #include "engines/node_topology.hpp"
@@ -105,6 +105,7 @@ void mpi_endpoint::discover_topology(const std::exception_ptr& settings_error) {
 
   std::vector<std::vector<int>> node_of(1);
   for (const mpi::rank_info& p : all) node_of[0].push_back(p.leader);
+  on_first_node_ = mine.leader == all.front().leader;
   find_node_counter(node_of[0], all.front().text_length == 0);
   if (all.front().text_length != 0) {
     std::string text = own_text;

@@ -24,6 +24,11 @@ namespace {
 
 constexpr double grace = 2;  // seconds that the other ranks have to reach the end after a failure
 
+void sleep_seconds(std::time_t seconds) {
+  const timespec interval{seconds, 0};
+  nanosleep(&interval, nullptr);
+}
+
 // The other ranks may still compute, so this rank leaves them the cores.
 void back_off(double waited) {
   if (waited < 1e-3) {
@@ -66,18 +71,19 @@ void mpi_endpoint::failed(std::exception_ptr what, const std::string& text) {
 void mpi_endpoint::report(const std::string& text) {
   if (reported_ || !report_) return;
   reported_ = true;
+  node_counters_.claim_report();
   report_(rank_, text);
 }
 
 // Each job prints one report. The failed rank reports, and its abort ends the other ranks before
-// they do.
+// they do. Several ranks may fail in the same way, for example if all call exit(). Then the first
+// rank of a node reports, and on the other nodes nobody does before the first node had the time.
 void mpi_endpoint::end_job(int rank, const std::string& text) {
-  if (rank != rank_) {
-    const timespec interval{1, 0};
-    nanosleep(&interval, nullptr);
-  }
-  if (!reported_)
+  if (rank != rank_ || !on_first_node_) sleep_seconds(1);
+  if (!reported_ && node_counters_.claim_report())
     std::fprintf(stderr, "tutti: rank %d failed: %s\n", rank, std::string(without_prefix(text)).c_str());
+  else if (!reported_)
+    sleep_seconds(10);  // the rank that reports aborts the job meanwhile
   std::fflush(stderr);
   wait_for_launcher();
   aborts_ = true;
@@ -146,8 +152,7 @@ outcome mpi_endpoint::end() {
   // An MPI collective is incomplete on some rank, and MPI_Finalize would wait for it.
   if (agreed[1] == 0) {
     if (result.failed_rank == rank_) end_job(rank_, result.text);
-    const timespec long_enough{3, 0};
-    nanosleep(&long_enough, nullptr);
+    sleep_seconds(3);
     end_job(result.failed_rank, result.text);
   }
   complete_all_messages(seconds_now() + grace);

@@ -138,7 +138,7 @@ class mpi_endpoint final : public message_endpoint {
     if (code != MPI_SUCCESS) [[unlikely]]
       throw_transfer_error(id.index, code, site);
     if (!flag) return false;
-    if (m.receives) check_length(id.index, status, site);
+    if (m.receives) compare_length(id.index, status, site);
     end_message(id.index);
     return true;
   }
@@ -239,7 +239,7 @@ class mpi_endpoint final : public message_endpoint {
     throw e;
   }
   bool open_sends();
-  void check_length(std::uint32_t index, MPI_Status& status, const shm::wait_site& site);
+  void compare_length(std::uint32_t index, MPI_Status& status, const shm::wait_site& site);
   [[noreturn]] void throw_transfer_error(std::uint32_t index, int code, const shm::wait_site& site);
   [[noreturn]] void throw_failure(const shm::wait_site& site);
   [[noreturn]] void end_job(int rank, const std::string& text);
@@ -304,6 +304,7 @@ class mpi_endpoint final : public message_endpoint {
   bool cause_ = false, wait_aborted_ = false;
   std::function<void(int rank, const std::string& text)> report_;
   bool reported_ = false;
+  bool on_first_node_ = true;  // of the machine, not of TUTTI_NODES
 };
 
 }  // namespace tutti::mpi

@@ -36,7 +36,8 @@ void node_counters::open(MPI_Comm node) {
   check(MPI_Comm_rank(node, &rank), "run", -1);
   check(MPI_Comm_size(node, &size), "run", rank);
   if (size == 1) return;
-  bytes_ = sizeof(line) * static_cast<std::size_t>(size);
+  ranks_ = size;
+  bytes_ = sizeof(line) * (static_cast<std::size_t>(size) + 1);
   object_name name{};
   int file = rank == 0 ? create(name, bytes_) : -1;
   check(MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, node), "run", rank);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A counter for each rank of a node, in shared memory. Any rank of the node may increment it; its
-// rank reads it for the price of a load, where asking MPI for messages would cost each call.
+// rank reads it for the price of a load, where asking MPI for messages would cost each call. The
+// memory also holds which rank of the node reports the failure of the job. A handler of exit() may
+// not call MPI to agree on that rank.
 #pragma once
 
 #include <atomic>
@@ -28,12 +30,18 @@ class node_counters {
   bool is_open() const noexcept { return memory_ != nullptr; }
   /// `rank` is that in `node`. Only if is_open().
   counter& of(int rank) noexcept { return memory_[rank].value; }
+  /// Whether the caller is the first rank of the node that calls this. True for all ranks if the
+  /// counters are not open.
+  bool claim_report() noexcept {
+    return memory_ == nullptr || memory_[ranks_].value.exchange(1, std::memory_order_relaxed) == 0;
+  }
 
  private:
   struct alignas(64) line {
     counter value;
   };
-  line* memory_ = nullptr;
+  line* memory_ = nullptr;  // of the ranks, and one more for claim_report()
+  int ranks_ = 0;
   std::size_t bytes_ = 0;
 };
 

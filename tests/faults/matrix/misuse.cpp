@@ -166,6 +166,11 @@ const std::map<std::string, program> cases = {
        if (world.rank() == odd) std::exit(0);
        sum(world);
      }},
+    {"all_exit",
+     [](communicator& world) {
+       sum(world);
+       std::exit(0);
+     }},
     {"aborts", [](communicator& world) { send_signal(world, [] { std::abort(); }); }},
     {"killed", [](communicator& world) { send_signal(world, [] { raise(SIGKILL); }); }},
     {"stopped", [](communicator& world) { send_signal(world, stop_for_a_while); }},
