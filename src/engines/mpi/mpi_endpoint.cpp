@@ -7,11 +7,11 @@
 #include <sched.h>
 #include <time.h>
 
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "base/report_text.hpp"
 #include "engines/mpi/group_context.hpp"
 #include "engines/mpi/mpi_context.hpp"
-#include "transport/length_mismatch.hpp"
+#include "transport/shm/length_mismatch.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::mpi {
@@ -294,7 +294,7 @@ void mpi_endpoint::receive_and_discard(MPI_Message found, std::size_t bytes) {
   s.free();
 }
 
-void mpi_endpoint::check_length(std::uint32_t index, MPI_Status& status, const shm::wait_site& site) {
+void mpi_endpoint::compare_length(std::uint32_t index, MPI_Status& status, const shm::wait_site& site) {
   const message& m = messages_[index];
   int count = 0;
   if (m.bytes <= 0x7fffffff) {
@@ -324,7 +324,7 @@ void mpi_endpoint::throw_transfer_error(std::uint32_t index, int code, const shm
 
 void mpi_endpoint::throw_wrong_length(int peer, std::size_t expected, std::optional<std::size_t> actual,
                                       const shm::wait_site& site) {
-  throw_length_mismatch(site.operation, rank_, peer, actual, expected,
+  throw_length_mismatch(site.operation, rank_, {peer, rank_, actual, expected},
                         [&](const auto& e) { abandon_and_throw(e); });
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "runtime/executor/places.hpp"
-#include "transport/length_mismatch.hpp"
+#include "transport/shm/length_mismatch.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {
@@ -243,8 +243,9 @@ shm::wait_site schedule_run::site(const char* what, int peer) const noexcept {
 }
 
 void schedule_run::throw_wrong_length(const step& s, std::size_t received, std::size_t expected) const {
-  throw_length_mismatch(called(*call_), bound_->where.ep().rank(),
-                        bound_->where.members().address(peer_of(s)), received, expected,
+  const int rank = bound_->where.ep().rank();
+  throw_length_mismatch(called(*call_), rank,
+                        {bound_->where.members().address(peer_of(s)), rank, received, expected},
                         [](const auto& e) { throw e; });
 }
 

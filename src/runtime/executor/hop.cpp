@@ -2,9 +2,8 @@
 #include "runtime/executor/hop.hpp"
 
 #include <cstring>
-#include <string>
 
-#include "tutti/error.hpp"
+#include "transport/shm/length_mismatch.hpp"
 
 namespace tutti::detail {
 
@@ -65,12 +64,18 @@ bool hop::receive(state& s, bool blocking) {
     where_.ep().wait(s.in->arrival_word(), s.in->arrival_value(), s.in->same_worker(),
                      site("a message from", s.in->from()));
   }
-  if (a.bytes != s.received)
-    throw mismatch_error(
-        operation_, where_.members().rank(), "",
-        "rank " + std::to_string(s.from) + " sent " + std::to_string(a.bytes) +
-            " bytes, but this rank expects " + std::to_string(s.received),
-        "call it on all members, with the same arguments where its documentation requires them");
+  if (a.bytes != s.received) {
+    const int rank = where_.members().rank();
+    throw_length_mismatch(
+        operation_, rank,
+        {.sender = s.from,
+         .receiver = rank,
+         .actual = a.bytes,
+         .expected = s.received,
+         .parameter = "",
+         .remedy = "call it on all members, with the same arguments where its documentation requires them"},
+        [](const auto& e) { throw e; });
+  }
   if (a.done != nullptr) {
     const shm::reading guard(where_.ep(), site("a direct read from the memory of", s.in->from()));
     std::memcpy(s.into, a.data, a.bytes);

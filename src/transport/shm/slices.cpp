@@ -11,7 +11,7 @@
 #include <string>
 
 #include "base/compute/kernels.hpp"
-#include "tutti/error.hpp"
+#include "transport/shm/length_mismatch.hpp"
 
 namespace tutti::shm {
 namespace {
@@ -174,19 +174,25 @@ span block_of(const call& c, const counts_view& counts, const counts_view& displ
 }
 
 // The counts of vector forms are local to each rank. Here both sides are available for comparison.
-void agree(const call& c, int rank, std::size_t sent, std::size_t expected) {
+void compare_lengths(const published_calls& all, int sender, std::size_t sent, int receiver,
+                     std::size_t expected) {
   if (sent == expected) return;
-  throw mismatch_error(
-      std::string(name_of(c.what)), rank, "recv_counts",
-      std::to_string(sent) + " bytes are sent, but " + std::to_string(expected) + " bytes are expected",
-      "make the counts on both sides the same (TUTTI_CHECK=1 names the ranks)");
+  detail::throw_length_mismatch(called(all.mine()), all.rank(),
+                                {.sender = sender,
+                                 .receiver = receiver,
+                                 .actual = sent,
+                                 .expected = expected,
+                                 .parameter = "recv_counts",
+                                 .remedy = "make the counts on both sides the same (TUTTI_CHECK=1 names "
+                                           "the ranks)"},
+                                [](const auto& e) { throw e; });
 }
 
 void gather(const published_calls& all) {
   const call &mine = all.mine(), &root = all[mine.root];
   if (root.in_place && all.rank() == mine.root) return;
   const span to = block_of(root, root.out_counts, root.out_displs, all.rank());
-  agree(mine, all.rank(), mine.count * mine.type.size, to.bytes);
+  compare_lengths(all, all.rank(), mine.count * mine.type.size, mine.root, to.bytes);
   push(output_of(root) + to.at, mine.input, to.bytes, false);
 }
 
@@ -194,7 +200,7 @@ void scatter(const published_calls& all) {
   const call &mine = all.mine(), &root = all[mine.root];
   if (root.in_place && all.rank() == mine.root) return;
   const span from = block_of(root, root.in_counts, root.in_displs, all.rank());
-  agree(mine, all.rank(), from.bytes, mine.count * mine.type.size);
+  compare_lengths(all, mine.root, from.bytes, all.rank(), mine.count * mine.type.size);
   push(mine.output, static_cast<const std::byte*>(root.input) + from.at, from.bytes, false);
 }
 
@@ -225,7 +231,7 @@ void alltoall(const published_calls& all) {
     const call& other = all[s];
     const span from = block_of(other, other.in_counts, other.in_displs, r);
     const span to = block_of(mine, mine.out_counts, mine.out_displs, s);
-    agree(mine, r, from.bytes, to.bytes);
+    compare_lengths(all, s, from.bytes, r, to.bytes);
     push(output_of(mine) + to.at, static_cast<const std::byte*>(other.input) + from.at, to.bytes, false);
   }
 }
@@ -239,7 +245,7 @@ void alltoall_in_place(const published_calls& all) {
     const call &a = all[r], &b = all[s];
     const span mine = block_of(a, a.out_counts, a.out_displs, s),
                other = block_of(b, b.out_counts, b.out_displs, r);
-    agree(a, r, other.bytes, mine.bytes);
+    compare_lengths(all, s, other.bytes, r, mine.bytes);
     for (std::size_t done = 0; done < mine.bytes; done += sizeof buffer) {
       const std::size_t bytes = std::min(sizeof buffer, mine.bytes - done);
       std::byte *x = output_of(a) + mine.at + done, *y = output_of(b) + other.at + done;
