@@ -57,6 +57,10 @@ class pending {
   virtual void start() = 0;  ///< usage_error if it is under way, or its communicator was freed
   virtual bool test() = 0;   ///< makes progress; true once complete (and from then on)
   virtual void wait() = 0;   ///< returns at once if nothing is under way
+  // start(), test() and wait() throw peer_error if a rejection of another rank is due. They then have
+  // done nothing.
+  /// The same as wait() for destructors: leaves such a rejection to the next call.
+  virtual void wait_at_end() = 0;
   /// Ends its use, like a destructor: waits for the operation, during stack unwinding only for a
   /// moment. Returns false if the operation continues because this thread may not call for its
   /// rank; its buffers must then stay.
@@ -90,8 +94,8 @@ void validate_call(communicator_impl&, const call&);
 /// until wait() or test() reports completion; arrays of counts are copied.
 pending_call start_call(communicator_impl&, const call&);
 
-/// Prepares a call that can be started many times on the same buffers. The validation and the selection
-/// of the algorithm happen here, once.
+/// Prepares a call that can be started many times on the same buffers. The arguments are validated
+/// and the algorithm is selected here, once.
 pending_call prepare_call(communicator_impl&, const call&);
 
 /// Memory for the duration of a call. Memory that is given back serves the next request of the same

@@ -95,8 +95,8 @@ int pid(const process&) noexcept;
 int nprocs(const process&) noexcept;
 /// "threads", "fibers", "mpi"
 const char* engine_of(const process&) noexcept;
-/// Validates the arguments s, p and hi of lpf_collectives_init(). Throws unless `s` is the id of this
-/// process, `s` < `p`, `p` is at most the number of processes, and `hi` is at most `p`.
+/// Validates the arguments s, p and hi of lpf_collectives_init(). Throws unless `s` is the id of
+/// this process, `s` < `p`, `p` is at most the number of processes, and `hi` is at most `p`.
 void validate_process(process&, unsigned s, unsigned p, unsigned hi);
 bool failed(const process&) noexcept;
 /// Reports an error that a front end has found: the process has then failed, permanently. Throws

@@ -174,8 +174,8 @@ inline void frame<F, T, Args...>::even_alltoall(const collective_caller& s) {
 
 // --- shared by the families ---
 
-// If the validation on this rank fails, it reports this to the other ranks in the exchange that they
-// wait in.
+// If the validation on this rank fails, it reports this to the other ranks in the exchange that
+// they wait in.
 template <form F, class T, class... Args>
 template <class Validate, class Report>
 inline void frame<F, T, Args...>::agree(const collective_caller& s, Validate&& validate, Report&& report) {

@@ -122,7 +122,7 @@ TEST_P(disagreeing_ranks, native_collectives_see_what_disagrees) {
                     world.alltoallv(send_buf(v), send_counts(counts), recv_counts(expected),
                                     algorithm("native"));
                   }),
-                  "40 bytes are sent, but 36 bytes are expected"));
+                  "rank 1 sent 40 bytes, but this rank expects 36 bytes"));
 }
 
 TEST_P(disagreeing_ranks, sizes_that_disagree_do_not_hang) {
