@@ -37,8 +37,8 @@ void communicator_state::open_first() {
   if (!where_) where_ = ep().open_locally(members_, name_);
   links_.emplace(*where_);
   if (!knows_all()) {  // no member knows the nodes of all others
-    local_layout_ = std::make_shared<const hierarchy>();
-    layout_ = local_layout_.get();
+    members_nodes_ = std::make_shared<const hierarchy>();
+    nodes_ = members_nodes_.get();
     return;
   }
   const hierarchy& job = ep().topology();
@@ -48,8 +48,8 @@ void communicator_state::open_first() {
     ranks[static_cast<std::size_t>(r)] = members_.address(r);
     whole = whole && members_.address(r) == r;
   }
-  if (!whole) local_layout_ = std::make_shared<const hierarchy>(job.restricted_to(ranks));
-  layout_ = whole ? &job : local_layout_.get();
+  if (!whole) members_nodes_ = std::make_shared<const hierarchy>(job.restricted_to(ranks));
+  nodes_ = whole ? &job : members_nodes_.get();
 }
 
 void communicator_state::close() noexcept {

@@ -43,6 +43,13 @@ class communicator_state {
   int size() const noexcept { return members_.size(); }
   const group& members() const noexcept { return members_; }
   const group_name& name() const noexcept { return name_; }
+  /// Names this communicator in rejections, the same on all members. A communicator that knows all
+  /// members has this name when its engine's part is open.
+  std::uint64_t rejection_context() const noexcept { return knows_all() ? where_->id() : name_.a; }
+  bool has_rejection_context() const noexcept { return where_ != nullptr || !knows_all(); }
+  bool is_named(const rejection& r) const noexcept {
+    return r.to_whole_job != knows_all() && has_rejection_context() && r.context == rejection_context();
+  }
   const topology& graph() const noexcept { return topology_; }
   bool inter() const noexcept { return topology_.first_group != 0; }
   bool knows_all() const noexcept { return members_.known_members() == reach::any_rank; }
@@ -63,12 +70,12 @@ class communicator_state {
   // --- the engine's part
   /// Opens it unless it is open. Local for a group that was made without a message.
   void open() {
-    if (layout_ == nullptr) [[unlikely]]
+    if (nodes_ == nullptr) [[unlikely]]
       open_first();
   }
   context& engine_context() const noexcept { return *where_; }
   links& peers() noexcept { return *links_; }
-  const hierarchy& nodes() const noexcept { return *layout_; }
+  const hierarchy& nodes() const noexcept { return *nodes_; }
   /// Returns it to the engine. Only memory is left.
   void close() noexcept;
 
@@ -139,8 +146,8 @@ class communicator_state {
   group_name name_;
   topology topology_;
   std::optional<links> links_;
-  std::shared_ptr<const hierarchy> local_layout_;  // null: the members are all ranks of the job
-  const hierarchy* layout_ = nullptr;              // null until the engine's part is open
+  std::shared_ptr<const hierarchy> members_nodes_;  // null: the members are all ranks of the job
+  const hierarchy* nodes_ = nullptr;                // null until the engine's part is open
   bool freed_ = false;
 };
 

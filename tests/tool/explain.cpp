@@ -48,9 +48,9 @@ TEST(explain, defaults) {
   EXPECT_EQ(a["choice"]["source"], "default");
   EXPECT_TRUE(a["choice"]["algorithm"].get<std::string>().starts_with("allreduce/"));
   EXPECT_TRUE(a["choice"]["composition"].is_null() && a["choice"]["parameters"].is_object());
-  EXPECT_EQ(a["situation"]["count"], 8192);
-  EXPECT_EQ(a["situation"]["quantities"]["bytes"], 65536);
-  EXPECT_EQ(a["situation"]["conditions"]["power_of_two"], false);
+  EXPECT_EQ(a["context"]["count"], 8192);
+  EXPECT_EQ(a["context"]["quantities"]["bytes"], 65536);
+  EXPECT_EQ(a["context"]["conditions"]["power_of_two"], false);
   bool composition = false, pure = false;
   for (const json& step : a["path"]) {
     composition = composition || step["tree"] == "composition";
@@ -73,22 +73,22 @@ TEST(explain, defaults) {
 
 TEST(explain, arguments_set_the_conditions) {
   const json a = explained("", "reduce --ranks 6 --nodes 3x2 --op noncommutative --root 5 --engine fibers");
-  EXPECT_EQ(a["situation"]["conditions"]["hierarchical"], true);
-  EXPECT_EQ(a["situation"]["conditions"]["commutative"], false);
-  EXPECT_EQ(a["situation"]["conditions"]["builtin_op"], false);
-  EXPECT_EQ(a["situation"]["conditions"]["native"], true);
-  EXPECT_EQ(a["situation"]["quantities"]["nodes"], 3);
+  EXPECT_EQ(a["context"]["conditions"]["hierarchical"], true);
+  EXPECT_EQ(a["context"]["conditions"]["commutative"], false);
+  EXPECT_EQ(a["context"]["conditions"]["builtin_op"], false);
+  EXPECT_EQ(a["context"]["conditions"]["native"], true);
+  EXPECT_EQ(a["context"]["quantities"]["nodes"], 3);
   const json b = explained("",
                            "allreduce --ranks 4 --engine mpi --mpi mpich --type opaque:24 "
                            "--op commutative --nodes 0:1:0:1");
-  EXPECT_EQ(b["situation"]["conditions"]["native"], false) << "MPI knows no operator on these";
-  EXPECT_EQ(b["situation"]["conditions"]["mpich"], true);
-  EXPECT_EQ(b["situation"]["conditions"]["open_mpi"], false);
-  EXPECT_EQ(b["situation"]["conditions"]["node_consecutive"], false);
-  EXPECT_EQ(explained("TUTTI_NODES=2x2", "barrier --ranks 4")["situation"]["from"]["nodes"], "environment");
+  EXPECT_EQ(b["context"]["conditions"]["native"], false) << "MPI knows no operator on these";
+  EXPECT_EQ(b["context"]["conditions"]["mpich"], true);
+  EXPECT_EQ(b["context"]["conditions"]["open_mpi"], false);
+  EXPECT_EQ(b["context"]["conditions"]["node_consecutive"], false);
+  EXPECT_EQ(explained("TUTTI_NODES=2x2", "barrier --ranks 4")["context"]["from"]["nodes"], "environment");
   EXPECT_EQ(explained("",
                       "barrier --ranks 4 --condition oversubscribed --engine "
-                      "threads")["situation"]["conditions"]["oversubscribed"],
+                      "threads")["context"]["conditions"]["oversubscribed"],
             true);
 }
 
@@ -125,7 +125,7 @@ TEST(explain, files_are_used) {
   const json a = explained(variable, "allreduce --ranks 5 --bytes 1K --engine threads");
   EXPECT_EQ(a["choice"]["algorithm"], "allreduce/ring");
   EXPECT_EQ(a["choice"]["source"], "file");
-  EXPECT_NE(a["choice"]["said_by"].get<std::string>().find(tree.path), std::string::npos);
+  EXPECT_NE(a["choice"]["decided_by"].get<std::string>().find(tree.path), std::string::npos);
   bool on_the_path = false;
   for (const json& step : a["path"]) on_the_path = on_the_path || step["file"] == tree.path;
   EXPECT_TRUE(on_the_path);

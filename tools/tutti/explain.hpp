@@ -37,7 +37,7 @@ struct queried_call {
   selection_context context;
   bool blocking = true;
   std::vector<std::string> engine_conditions;  ///< the engine's own conditions that hold
-  std::map<std::string, std::string> sources;  ///< value: "asked", "environment" or "default"
+  std::map<std::string, std::string> sources;  ///< value: "requested", "environment" or "default"
 };
 
 /// What the library would load: the variables of the environment and the trees. Trees are read once

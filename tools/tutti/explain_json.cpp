@@ -72,10 +72,10 @@ nlohmann::ordered_json as_json(const explain_result& a) {
                  {"parameters", parameters_of(a.chosen(), a.parameter_values())},
                  {"source", source_of(a)},
                  {"composition", by_or_null(a.found.composed.which)},
-                 {"said_by", place_of(a)}};
+                 {"decided_by", place_of(a)}};
   if (!a.rejection.empty()) j["refused"] = a.rejection;
 
-  j["situation"] = context_as_json(a.requested);
+  j["context"] = context_as_json(a.requested);
   j["path"] = json::array();
   for (const path_step& w : path_of(a))
     j["path"].push_back({{"tree", w.half},
@@ -83,7 +83,7 @@ nlohmann::ordered_json as_json(const explain_result& a) {
                          {"file", w.file.empty() ? json() : json(w.file)},
                          {"line", w.line != 0 ? json(w.line) : json()},
                          {"source", w.source},
-                         {"asked", w.requested}});
+                         {"requested", w.requested}});
   j["rejected"] = json::array();
   for (const rejected_entry& r : rejected_by(a))
     j["rejected"].push_back({{"algorithm", r.name}, {"reason", r.reason}, {"permitted", r.permitted}});

@@ -137,7 +137,7 @@ void read_op(queried_call& requested, const std::string& name) {
 std::string engine_of(const explain_query& q, queried_call& requested, int ranks) {
   const auto set = setting("TUTTI_ENGINE");
   const std::string name = !q.engine.empty() ? q.engine : set.value_or("");
-  requested.sources["engine"] = !q.engine.empty() ? "asked" : set ? "environment" : "default";
+  requested.sources["engine"] = !q.engine.empty() ? "requested" : set ? "environment" : "default";
   if (name.empty()) {
     if (!q.mpi.empty()) return "mpi";
     // The value does not matter.
@@ -162,7 +162,7 @@ std::string pick_mpi(const explain_query& q, queried_call& requested) {
     return "";
   }
   const auto set = setting("TUTTI_MPI");
-  requested.sources["mpi"] = !q.mpi.empty() ? "asked" : set ? "environment" : "default";
+  requested.sources["mpi"] = !q.mpi.empty() ? "requested" : set ? "environment" : "default";
   std::string name = !q.mpi.empty() ? q.mpi : set.value_or("");
   if (name.empty()) {
     const auto installed = find_modules();
@@ -174,7 +174,7 @@ std::string pick_mpi(const explain_query& q, queried_call& requested) {
 }
 
 void read_topology(const explain_query& q, queried_call& requested, int ranks) {
-  requested.sources["nodes"] = !q.nodes.empty()             ? "asked"
+  requested.sources["nodes"] = !q.nodes.empty()             ? "requested"
                                : setting(topology_variable) ? "environment"
                                                             : "default";
   try {
@@ -251,7 +251,9 @@ queried_call read_query(const explain_query& q) {
   queried_call requested;
   call& c = requested.arguments;
   c.what = read_collective(q.what);
-  requested.sources["ranks"] = q.ranks != 0 ? "asked" : setting("TUTTI_RANKS") ? "environment" : "default";
+  requested.sources["ranks"] = q.ranks != 0             ? "requested"
+                               : setting("TUTTI_RANKS") ? "environment"
+                                                        : "default";
   const int ranks = q.ranks != 0
                         ? q.ranks
                         : static_cast<int>(number_setting("TUTTI_RANKS", 1, 1000000,
@@ -263,7 +265,7 @@ queried_call read_query(const explain_query& q) {
   requested.mpi = pick_mpi(q, requested);
   read_topology(q, requested, ranks);
 
-  requested.sources["type"] = q.type.empty() ? "default" : "asked";
+  requested.sources["type"] = q.type.empty() ? "default" : "requested";
   requested.type_name = c.what == collective::alltoallw ? "byte" : q.type.empty() ? "double" : q.type;
   c.type = read_type(requested.type_name);
   if (combines(c.what)) {

@@ -23,7 +23,7 @@ std::string size_text(std::uint64_t bytes) {
 
 std::string source_suffix(const explain_result& a, const char* value) {
   const auto at = a.requested.sources.find(value);
-  return at == a.requested.sources.end() || at->second == "asked" ? "" : fmt::format(" ({})", at->second);
+  return at == a.requested.sources.end() || at->second == "requested" ? "" : fmt::format(" ({})", at->second);
 }
 
 std::string call_text(const explain_result& a) {

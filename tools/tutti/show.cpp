@@ -199,7 +199,7 @@ void add_show(CLI::App& app, int& status) {
       "between two groups, are shown for such calls. In JSON the steps of one array of `rounds` are in\n"
       "progress together; an array has transfers or local steps, never both. `op` is send, recv, reduce\n"
       "(with `from`: a message reduced where it arrives, its operand in the buffer \"received\") or copy;\n"
-      "an exchange is a send and a recv. Algorithms that count at run time also have measure, greatest\n"
+      "an exchange is a send and a recv. Algorithms that count at run time also have measure, maximum\n"
       "and reserve. Places are in elements.\n"
       "Status 0: shown; 1: the schedules break a rule; 2: there is no such algorithm, or it does not serve\n"
       "the call.\n\n"

@@ -60,7 +60,7 @@ json local(const traced_step& s) {
               {"right", place(s.other)},
               {"target", place(s.target)}};
     case step_kind::maximum:
-      return {{"op", "greatest"},
+      return {{"op", "maximum"},
               {"left", place(s.source)},
               {"right", place(s.other)},
               {"target", place(s.target)}};

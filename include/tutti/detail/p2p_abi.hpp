@@ -102,7 +102,7 @@ pending_call prepare_send(communicator_impl&, const send_args&);
 /// Throws the usage_error that a receive of this source and tag would throw, and does nothing else.
 void validate_recv(communicator_impl&, const recv_args&);
 
-/// Returns when the message is received. Throws the errors of start_send() and of reception.
+/// Returns when the message is received. Throws the errors of start_send() and of receiving.
 envelope receive(communicator_impl&, const recv_args&);
 
 /// The same without waiting; `into` or `state` must live until it is complete. found() returns the
@@ -128,7 +128,7 @@ envelope found(const pending&) noexcept;
 /// waits for one. The message stays. For rank::null there always is an empty one.
 bool probe(communicator_impl&, const char* operation, int source, int tag, bool wait, envelope& found);
 
-/// The same, but removes the message; only a reception that names it can receive it. Returns null
+/// The same, but removes the message; only a receive that names it can match it. Returns null
 /// if none has arrived or the source is rank::null. The holder must receive it or put it back to
 /// its place among the others, both before the communicator is destroyed.
 matched_message* mprobe(communicator_impl&, const char* operation, int source, int tag, bool wait,

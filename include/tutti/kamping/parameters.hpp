@@ -19,9 +19,8 @@ inline namespace objects {}
 namespace kamping {
 namespace internal {
 
-/// A datatype that a call returns: the MPI datatype of the elements, in a result or in a variable
-/// of the caller.
-struct told_datatype {
+/// The MPI datatype of the elements, as a part of the result of a call.
+struct returned_datatype {
   MPI_Datatype native = MPI_DATATYPE_NULL;
   template <class T>
   void store_layout_of() {
@@ -29,7 +28,8 @@ struct told_datatype {
   }
   operator MPI_Datatype() const noexcept { return native; }
 };
-struct datatype_to_tell {
+/// The same, stored in a variable of the caller.
+struct stored_datatype {
   MPI_Datatype* to;
   template <class T>
   void store_layout_of() {
@@ -42,12 +42,12 @@ struct datatype_to_tell {
 // It refers to a variable of the caller, and is therefore not part of a result.
 template <tutti::parameter Name>
 struct tutti::detail::argument<Name, tutti::detail::flow::out, tutti::no_resize,
-                               kamping::internal::datatype_to_tell> {
+                               kamping::internal::stored_datatype> {
   static constexpr parameter name = Name;
   static constexpr flow direction = flow::out;
   static constexpr resize_policy policy = tutti::no_resize;
   static constexpr bool owning = false;
-  using data_type = kamping::internal::datatype_to_tell;
+  using data_type = kamping::internal::stored_datatype;
   data_type data;
 };
 
