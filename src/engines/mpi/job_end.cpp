@@ -9,10 +9,9 @@
 #include <limits>
 
 #include <sched.h>
-#include <sys/ioctl.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "base/forwarded_output.hpp"
 #include "base/report_text.hpp"
 #include "engines/mpi/group_messages.hpp"
 #include "engines/mpi/mpi_endpoint.hpp"
@@ -37,17 +36,6 @@ void back_off(double waited) {
   }
   const timespec interval{0, waited < 0.1 ? 50'000 : 500'000};
   nanosleep(&interval, nullptr);
-}
-
-// When MPICH's launcher learns of an abort, it drops output that it has not read. About 2 of 100
-// jobs lost their last line. So wait until the pipe is empty, and then until the launcher has
-// forwarded the text.
-void wait_for_launcher() {
-  const timespec interval{0, 20'000'000};
-  int unread = 0;
-  for (int i = 0; i < 100 && ioctl(STDERR_FILENO, FIONREAD, &unread) == 0 && unread > 0; ++i)
-    nanosleep(&interval, nullptr);
-  for (int i = 0; i < 5; ++i) nanosleep(&interval, nullptr);
 }
 
 }  // namespace
@@ -85,7 +73,7 @@ void mpi_endpoint::end_job(int rank, const std::string& text) {
   else if (!reported_)
     sleep_seconds(10);  // the rank that reports aborts the job meanwhile
   std::fflush(stderr);
-  wait_for_launcher();
+  wait_until_forwarded();
   aborts_ = true;
   MPI_Abort(MPI_COMM_WORLD, 1);
   std::_Exit(1);

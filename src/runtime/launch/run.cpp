@@ -5,22 +5,22 @@
 #include "tutti/run.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <set>
 #include <string>
 #include <string_view>
-#include <thread>
 
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
+#include "base/forwarded_output.hpp"
 #include "base/report_text.hpp"
 #include "engines/embedded/embedded_offers.hpp"
 #include "engines/embedded/sleep.hpp"
-#include "engines/engine.hpp"
+#include "engines/engine_table.hpp"
 #include "runtime/launch/make_ranks.hpp"
 #include "runtime/launch/modules.hpp"
 #include "runtime/launch/rank_startup.hpp"
+#include "runtime/launch/start_report.hpp"
 #include "tutti/communicator.hpp"
 
 namespace tutti {
@@ -36,20 +36,6 @@ std::string engines_that_read(std::string_view variable) {
     for (const auto& v : e->variables)
       if (v.name == variable) names += (names.empty() ? "" : " or ") + std::string(e->name);
   return names;
-}
-
-// Whether an MPI launcher started this process as a rank other than 0.
-bool is_nonzero_process() {
-  if (!find_launcher().mpi) return false;
-  for (const char* rank : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
-    if (const auto value = setting(rank); value && *value != "0") return true;
-  return false;
-}
-
-// If several processes cannot start for the same reason, the first one reports it, and its end ends
-// the others.
-void let_first_process_report() {
-  if (is_nonzero_process()) std::this_thread::sleep_for(std::chrono::seconds(2));
 }
 
 // Reports settings that have no effect: once a job, on standard error.
@@ -163,9 +149,9 @@ int run(const run_options& options, detail::program_view program, std::nothrow_t
     if (end.what && !reported) report(end.failed_rank, end.text);
     return 1;
   } catch (const std::exception& e) {
-    if (!reported) {
-      let_first_process_report();
+    if (!reported && must_report_start()) {
       report(-1, e.what());
+      if (find_launcher().mpi) wait_until_forwarded();
     }
     return 2;
   }

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/launch/start_report.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+#include <thread>
+
+#include <unistd.h>
+
+#include "base/environment_variables.hpp"
+#include "runtime/launch/modules.hpp"
+
+namespace tutti::detail {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The rank of a process on its node, by launcher: MPICH's, Open MPI's, Slurm's.
+constexpr const char* local_rank_variables[] = {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK",
+                                                "SLURM_LOCALID"};
+
+std::string contents_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// The environment with which the process started, each variable between two null characters. Empty
+// if the process has ended, or belongs to another user.
+std::string environment_of(pid_t process) {
+  const std::string all = contents_of("/proc/" + std::to_string(process) + "/environ");
+  return all.empty() ? all : '\0' + all + '\0';
+}
+
+// Returns -1 if the environment has not this variable.
+int local_rank_of(const std::string& environment, const std::string& variable) {
+  const std::size_t at = environment.find('\0' + variable + '=');
+  return at == std::string::npos ? -1 : std::atoi(environment.c_str() + at + variable.size() + 2);
+}
+
+// The fields of /proc/N/stat: "number (name) state parent ...". The name may contain anything.
+pid_t parent_of(pid_t process) {
+  const std::string all = contents_of("/proc/" + std::to_string(process) + "/stat");
+  const std::size_t name_end = all.rfind(')');
+  if (name_end == std::string::npos || name_end + 4 >= all.size()) return 0;
+  return static_cast<pid_t>(std::atoi(all.c_str() + name_end + 4));
+}
+
+// The next process above that has not this variable. There may be scripts in between.
+pid_t launcher_above(pid_t process, const std::string& variable) {
+  while (process > 1 && local_rank_of(environment_of(process), variable) >= 0) process = parent_of(process);
+  return process;
+}
+
+// The ranks below `own` of this job on this node whose processes run.
+std::set<int> lower_ranks(const std::string& variable, int own) {
+  const pid_t launcher = launcher_above(getpid(), variable);
+  std::set<int> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/proc", error)) {
+    const auto process = static_cast<pid_t>(std::atoi(entry.path().filename().c_str()));
+    const int rank = process > 0 ? local_rank_of(environment_of(process), variable) : -1;
+    if (rank >= 0 && rank < own && launcher_above(process, variable) == launcher) found.insert(rank);
+  }
+  return found;
+}
+
+// Whether a process of lower rank on this node ends within ten seconds. A higher rank waits longer,
+// so that it learns that a lower one has printed. A process that the launcher has just created has
+// not got its environment yet, so the answer must hold for half a second.
+bool lower_rank_ends(const std::string& variable, int own) {
+  int absent = 0;
+  for (int i = 0; i < 100 + 30 * std::min(own, 20) && absent < 5; ++i) {
+    absent = static_cast<int>(lower_ranks(variable, own).size()) == own ? 0 : absent + 1;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  return absent == 5;
+}
+
+}  // namespace
+
+bool is_nonzero_process() {
+  if (!find_launcher().mpi) return false;
+  for (const char* rank : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
+    if (const auto value = setting(rank); value && *value != "0") return true;
+  return false;
+}
+
+bool must_report_start() {
+  if (!is_nonzero_process()) return true;
+  for (const char* variable : local_rank_variables)
+    if (const int own = std::atoi(setting(variable).value_or("0").c_str()); own > 0)
+      return !lower_rank_ends(variable, own);
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  return true;
+}
+
+}  // namespace tutti::detail
