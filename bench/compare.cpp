@@ -13,8 +13,8 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include "compare/compared_results.hpp"
 #include "compare/process.hpp"
-#include "compare/report.hpp"
 #include "progress.hpp"
 #include "protocol.hpp"
 

@@ -29,7 +29,7 @@
 #include <unistd.h>
 
 #include "callgrind.hpp"
-#include "engines/engine.hpp"
+#include "engines/engine_table.hpp"
 #include "overhead/in_front.hpp"
 #include "transport/shm/channel.hpp"
 #include "tutti/tutti.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Defines how a collective is measured. Both sides of `compare` (bench/tutti_side.cpp and
-// bench/mpi/native.cpp) include this file, so that they differ only in the calls they make. They
+// bench/mpi/native_mpi.cpp) include this file, so that they differ only in the calls they make. They
 // share the command line, the data (workload.hpp), the check of the results, the clock and the
 // statistics (src/tuning/measure.hpp), and the output.
 //

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Times supersteps of LPF and compares them with calls of tutti on the same communicator, and with
-// other operations of the program (bench/bsp.cpp, bench/mpi/bsp.cpp). Times are those of the
+// other operations of the program (bench/bsp.cpp, bench/mpi/bsp_mpi.cpp). Times are those of the
 // slowest process, the least of the medians of several batches.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares tasks on every engine with those of StarPU-MPI: the jobs of tasks/cases.hpp. The
+// Compares tasks on every engine with those of StarPU-MPI: the jobs of tasks/task_jobs.hpp. The
 // embedded engines run in this process. For MPI and StarPU this program starts other programs of
 // its folder. The sides take turns in several rounds, so that a disturbance of the machine affects
 // all of them.
@@ -12,8 +12,8 @@
 
 #include "compare/process.hpp"
 #include "progress.hpp"
-#include "tasks/program.hpp"
-#include "tasks/sides.hpp"
+#include "tasks/task_program.hpp"
+#include "tasks/task_sides.hpp"
 #include "tasks/tutti_side.hpp"
 
 namespace {

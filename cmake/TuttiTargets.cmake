@@ -262,18 +262,19 @@ function(tutti_command_line_options target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O0>)
 endfunction()
 
-# Adds a program <prefix><name><suffix> for each <name>.cpp of the current directory, or of its
-# subfolder DIRECTORY. Sources in a folder <name>/ belong to that program. Skips the programs of
+# Adds a program <prefix><name><suffix> for each <name><ending>.cpp of the current directory, or of
+# its subfolder DIRECTORY. Sources in a folder <name>/ belong to that program. Skips the programs of
 # LEAVE_OUT. Sets <variable> to the list of programs, which is empty if there is no such file.
-# Usage: tutti_programs(variable PREFIX prefix SUFFIX suffix DIRECTORY dir LIBRARIES ... LEAVE_OUT
-# name ...)
+# Usage: tutti_programs(variable PREFIX prefix ENDING ending SUFFIX suffix DIRECTORY dir LIBRARIES
+# ... LEAVE_OUT name ...)
 function(tutti_programs variable)
-  cmake_parse_arguments(arg "" "PREFIX;SUFFIX;DIRECTORY" "LIBRARIES;LEAVE_OUT" ${ARGN})
+  cmake_parse_arguments(arg "" "PREFIX;ENDING;SUFFIX;DIRECTORY" "LIBRARIES;LEAVE_OUT" ${ARGN})
   set(directory "${CMAKE_CURRENT_SOURCE_DIR}/${arg_DIRECTORY}")
-  file(GLOB mains CONFIGURE_DEPENDS "${directory}/*.cpp")
+  file(GLOB mains CONFIGURE_DEPENDS "${directory}/*${arg_ENDING}.cpp")
   set(programs "")
   foreach(main IN LISTS mains)
     get_filename_component(name "${main}" NAME_WE)
+    string(REGEX REPLACE "${arg_ENDING}$" "" name "${name}")
     if(name IN_LIST arg_LEAVE_OUT)
       continue()
     endif()

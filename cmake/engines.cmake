@@ -3,7 +3,7 @@
 # Generates the table of engines while the build is configured.
 
 # tutti_generate_engines(engines output folder ...): An engine is a folder with a file engine.cpp
-# that defines the constant tutti::detail::engine_<name> (src/engines/engine.hpp). Sets the list
+# that defines the constant tutti::detail::engine_<name> (src/engines/engine_table.hpp). Sets the list
 # <engines> to the folders of these engines. Writes their table, ordered by name, to <output>. The
 # table refers to each engine, so that no linker can drop one from a static library.
 function(tutti_generate_engines engines output)
@@ -33,7 +33,7 @@ function(tutti_generate_engines engines output)
 // SPDX-License-Identifier: Apache-2.0
 //
 // Generated from the folders of the engines.
-#include "engines/engine.hpp"
+#include "engines/engine_table.hpp"
 
 namespace tutti::detail {
 

@@ -8,8 +8,8 @@
 #include <tutti/flatten.hpp>
 
 #include "graph/distributed_graph.hpp"
-#include "graph/oracle.hpp"
 #include "graph/random.hpp"
+#include "graph/serial_graph.hpp"
 #include "support/checked.hpp"
 
 namespace {

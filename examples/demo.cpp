@@ -7,8 +7,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "demo/demo_report.hpp"
 #include "demo/engines.hpp"
-#include "demo/report.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The jobs of cases.hpp with tutti's tasks, on any engine.
+// The jobs of task_jobs.hpp with tutti's tasks, on any engine.
 #pragma once
 
 #include <numeric>
@@ -9,7 +9,7 @@
 #include <tutti/tasks.hpp>
 #include <tutti/tutti.hpp>
 
-#include "tasks/cases.hpp"
+#include "tasks/task_jobs.hpp"
 
 namespace bench {
 

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "progress.hpp"
+#include "demo_progress.hpp"
 #include "support/child.hpp"
 #include "support/input_error.hpp"
 

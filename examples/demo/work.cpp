@@ -5,13 +5,13 @@
 #include <chrono>
 #include <limits>
 
+#include "demo_progress.hpp"
 #include "graph/components.hpp"
-#include "graph/oracle.hpp"
 #include "graph/packages.hpp"
 #include "graph/search.hpp"
-#include "progress.hpp"
-#include "sort/oracle.hpp"
+#include "graph/serial_graph.hpp"
 #include "sort/sample_sort.hpp"
+#include "sort/serial_sort.hpp"
 
 namespace demo {
 namespace {

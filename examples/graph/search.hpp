@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "distributed_graph.hpp"
-#include "oracle.hpp"
+#include "serial_graph.hpp"
 
 namespace graph {
 

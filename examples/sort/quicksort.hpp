@@ -2,7 +2,7 @@
 //
 // Quicksort over ranks. At each step the keys below a pivot go to the first ranks and the others to
 // the rest, in even shares. Each part continues as a group of its own. The caller decides how a
-// group is halved; bench/mpi/quicksort.cpp compares the ways.
+// group is halved; bench/mpi/quicksort_mpi.cpp compares the ways.
 //
 // Source of the even shares: Axtmann, Wiebigke, Sanders, Lightweight MPI Communicators, IPDPS 2018.
 #pragma once

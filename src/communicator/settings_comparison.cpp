@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "communicator/checked_mode.hpp"
 #include "tutti/error.hpp"
 

@@ -8,7 +8,7 @@
 // Source:       Traff, Gropp, Thakur 2010 (self-consistent performance guidelines)
 // Calls:        gather to rank 0, bcast from it
 // Good for:     engines whose native allgather is slower than its parts
-#include "compositions/parts/calls.hpp"
+#include "compositions/parts/common_calls.hpp"
 #include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::gather_bcast {

@@ -10,7 +10,7 @@
 // Calls:        gatherv to rank 0, bcast from it
 // Good for:     engines whose native allgatherv is slower than its parts
 #include "compositions/parts/block_order.hpp"
-#include "compositions/parts/calls.hpp"
+#include "compositions/parts/common_calls.hpp"
 #include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::gatherv_bcast {

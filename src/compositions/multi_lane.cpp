@@ -11,7 +11,7 @@
 //                 their lengths differ); in the lanes the same collective
 // Good for:     long vectors if one core cannot saturate the network
 #include "compositions/parts/block_order.hpp"
-#include "compositions/parts/calls.hpp"
+#include "compositions/parts/common_calls.hpp"
 #include "compositions/parts/lanes.hpp"
 #include "schedule/composite/composition.hpp"
 

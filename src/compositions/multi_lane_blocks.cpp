@@ -12,7 +12,7 @@
 // Good for:     long blocks if one core cannot saturate the network; short blocks of an alltoall on
 //                 many nodes
 #include "compositions/parts/block_order.hpp"
-#include "compositions/parts/calls.hpp"
+#include "compositions/parts/common_calls.hpp"
 #include "compositions/parts/lanes.hpp"
 #include "schedule/composite/composition.hpp"
 

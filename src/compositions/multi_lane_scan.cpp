@@ -11,7 +11,7 @@
 // Calls:        in the node reduce_scatter (block form if the parts are equal), allgather or
 //                 allgatherv, and scan; in the lanes exscan
 // Good for:     long vectors if one core cannot saturate the network
-#include "compositions/parts/calls.hpp"
+#include "compositions/parts/common_calls.hpp"
 #include "compositions/parts/lanes.hpp"
 #include "schedule/composite/composition.hpp"
 

@@ -13,7 +13,7 @@
 //                 part's leaders the same collective; for the root of a reduce gather or gatherv in
 //                 its node
 // Good for:     long vectors if one core cannot saturate the network
-#include "compositions/parts/calls.hpp"
+#include "compositions/parts/common_calls.hpp"
 #include "compositions/parts/lanes.hpp"
 #include "schedule/composite/composition.hpp"
 

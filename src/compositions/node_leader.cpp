@@ -13,7 +13,7 @@
 // Calls:        in the node barrier, bcast or reduce; among the leaders the same collective; in the
 //                 node barrier or bcast
 // Good for:     short vectors on many nodes, if the network's latency dominates
-#include "compositions/parts/calls.hpp"
+#include "compositions/parts/common_calls.hpp"
 #include "compositions/parts/levels.hpp"
 #include "schedule/composite/composition.hpp"
 

@@ -11,7 +11,7 @@
 // Calls:        in the node gather or scatter; among the leaders the same, of nodes' blocks (vector
 //                 forms if their lengths differ); in the node bcast
 // Good for:     short blocks on many nodes
-#include "compositions/parts/calls.hpp"
+#include "compositions/parts/common_calls.hpp"
 #include "compositions/parts/levels.hpp"
 #include "compositions/parts/tree_order.hpp"
 #include "schedule/composite/composition.hpp"

@@ -9,7 +9,7 @@
 // Calls:        in the node gather, among the leaders alltoall or alltoallv, in the node scatter
 // Good for:     short blocks on many nodes of several ranks
 #include "compositions/parts/block_order.hpp"
-#include "compositions/parts/calls.hpp"
+#include "compositions/parts/common_calls.hpp"
 #include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::node_leader_exchange {

@@ -10,7 +10,7 @@
 // Restrictions: node_consecutive
 // Calls:        in the node scan or exscan, among its last ranks exscan, in the node bcast
 // Good for:     many nodes, if the prefix of all ranks would cross the network often
-#include "compositions/parts/calls.hpp"
+#include "compositions/parts/common_calls.hpp"
 #include "compositions/parts/levels.hpp"
 #include "schedule/composite/composition.hpp"
 

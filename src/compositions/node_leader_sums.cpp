@@ -10,7 +10,7 @@
 // Calls:        in the node reduce; among the leaders reduce_scatter (block form if nodes are
 //                 equal); in the node scatter or scatterv
 // Good for:     short blocks on many nodes
-#include "compositions/parts/calls.hpp"
+#include "compositions/parts/common_calls.hpp"
 #include "compositions/parts/levels.hpp"
 #include "compositions/parts/tree_order.hpp"
 #include "schedule/composite/composition.hpp"

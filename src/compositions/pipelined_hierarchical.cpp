@@ -12,7 +12,7 @@
 // Calls:        in the node bcast or reduce; among the leaders the same collective; a segment each,
 //                 all stages in progress together
 // Good for:     long vectors on many nodes
-#include "compositions/parts/calls.hpp"
+#include "compositions/parts/common_calls.hpp"
 #include "compositions/parts/levels.hpp"
 #include "compositions/parts/segments.hpp"
 #include "schedule/composite/composition.hpp"

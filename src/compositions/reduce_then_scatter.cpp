@@ -11,7 +11,7 @@
 #include <numeric>
 
 #include "compositions/parts/block_order.hpp"
-#include "compositions/parts/calls.hpp"
+#include "compositions/parts/common_calls.hpp"
 #include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::reduce_then_scatter {

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "base/report_text.hpp"
 #include "selection/restrictions.hpp"
 #include "tutti/error.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads the content of a region: thresholds, choices and their parameters.
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "selection/suggestion.hpp"
 #include "selection/tree_reader.hpp"
 

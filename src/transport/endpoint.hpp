@@ -65,7 +65,7 @@ class rank_progress {
 class endpoint : public shm::wait_interface {
  public:
   virtual ~endpoint() = default;
-  /// The name of the engine (engines/engine.hpp).
+  /// The name of the engine (engines/engine_table.hpp).
   virtual std::string_view engine() const noexcept = 0;
   virtual int rank() const noexcept = 0;  ///< in the job
   virtual int size() const noexcept = 0;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/compute/kernels.hpp"
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "runtime/launch/make_ranks.hpp"
 #include "tuning/measured_call.hpp"
 

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "communicator/internal_calls.hpp"
-#include "engines/engine.hpp"
+#include "engines/engine_table.hpp"
 #include "selection/tree.hpp"
 
 namespace tutti::tuning {

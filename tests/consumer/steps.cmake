@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Functions of the scripts that build programs against an installed tree (run.cmake,
-# ../lpf/consumer/run.cmake).
+# Functions of the scripts that build programs against an installed tree (use_installed.cmake,
+# ../lpf/consumer/use_installed_lpf.cmake).
 
 # Runs a command that must succeed. Its output is in `output`.
 function(must)

@@ -5,7 +5,7 @@
 #include <tutti/tutti.hpp>
 
 #include "support/check.hpp"
-#include "support/strided.hpp"
+#include "support/strided_items.hpp"
 
 using namespace tutti;
 using tests::check, tests::ints, tests::items_by, tests::ring, tests::wide;

@@ -7,7 +7,7 @@
 #include <tutti/tutti.hpp>
 
 #include "support/check.hpp"
-#include "support/messages.hpp"
+#include "support/ring_messages.hpp"
 
 using namespace tutti;
 using tests::check;

@@ -5,8 +5,8 @@
 #include <tutti/tutti.hpp>
 
 #include "support/check.hpp"
-#include "support/objects.hpp"
 #include "support/program.hpp"
+#include "support/serialized_objects.hpp"
 
 using namespace tutti;
 using namespace tests::objects;

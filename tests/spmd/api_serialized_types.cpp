@@ -12,8 +12,8 @@
 
 #include "support/check.hpp"
 #include "support/failure_report.hpp"
-#include "support/objects.hpp"
 #include "support/program.hpp"
+#include "support/serialized_objects.hpp"
 
 using namespace tutti;
 using namespace tests::objects;

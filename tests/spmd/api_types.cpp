@@ -3,7 +3,7 @@
 // Tests layouts in collectives with blocks of equal length: every pair of layouts, in all forms and
 // in place, with gaps that must not change. Also tests properties of layouts, and element types
 // that differ.
-#include "support/items.hpp"
+#include "support/layout_items.hpp"
 #include "support/program.hpp"
 
 using namespace tutti;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests layouts in neighbourhood collectives, and in collectives between two groups.
-#include "support/items.hpp"
+#include "support/layout_items.hpp"
 #include "support/program.hpp"
 
 using namespace tutti;

@@ -3,7 +3,7 @@
 // Tests layouts in reductions: an item is several elements, which are combined separately and in
 // rank order. Covers all forms, in place, and different layouts for input and output.
 #include "support/affine.hpp"
-#include "support/items.hpp"
+#include "support/layout_items.hpp"
 #include "support/program.hpp"
 
 using namespace tutti;

@@ -2,7 +2,7 @@
 //
 // Tests layouts in vector forms: counts and displacements in items, as input, as output and
 // inferred. Blocks have any order, with gaps that must not change, in all forms and in place.
-#include "support/items.hpp"
+#include "support/layout_items.hpp"
 #include "support/program.hpp"
 
 using namespace tutti;

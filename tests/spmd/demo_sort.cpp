@@ -4,8 +4,8 @@
 // words. No rank may get much more than its share, even if one word fills everything.
 #include <random>
 
-#include "../../examples/sort/oracle.hpp"
 #include "../../examples/sort/sample_sort.hpp"
+#include "../../examples/sort/serial_sort.hpp"
 #include "support/check.hpp"
 #include "support/program.hpp"
 

@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 #include "communicator/internal_calls.hpp"
-#include "engines/engine.hpp"
+#include "engines/engine_table.hpp"
 #include "runtime/launch/modules.hpp"
 #include "support/check.hpp"
-#include "support/environment.hpp"
 #include "support/program.hpp"
+#include "support/scoped_variable.hpp"
 
 namespace {
 

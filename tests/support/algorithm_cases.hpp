@@ -12,7 +12,7 @@
 
 #include <functional>
 
-#include "support/cases.hpp"
+#include "support/named_cases.hpp"
 #include "transport/endpoint.hpp"
 
 namespace tutti::detail {

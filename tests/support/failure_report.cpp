@@ -9,8 +9,8 @@
 
 #include <unistd.h>
 
-#include "support/environment.hpp"
 #include "support/launchers.hpp"
+#include "support/scoped_variable.hpp"
 
 namespace tests {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "communicator/internal_calls.hpp"
 #include "runtime/launch/modules.hpp"
-#include "support/environment.hpp"
 #include "support/group_kinds.hpp"
+#include "support/scoped_variable.hpp"
 
 namespace tests {
 

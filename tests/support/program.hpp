@@ -6,7 +6,7 @@
 
 #include <functional>
 
-#include "support/cases.hpp"
+#include "support/named_cases.hpp"
 #include "tutti/tutti.hpp"
 
 namespace tests {

@@ -3,8 +3,8 @@
 
 #include <stdexcept>
 
-#include "engines/engine.hpp"
-#include "support/cases.hpp"
+#include "engines/engine_table.hpp"
+#include "support/named_cases.hpp"
 
 namespace tests {
 namespace {

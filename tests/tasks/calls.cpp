@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests every call of the task front end on every engine: calls/.
-#include "calls/cases.hpp"
+#include "calls/call_tests.hpp"
 #include "support/program.hpp"
 
 int main(int argc, char** argv) {

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "support/text.hpp"
+#include "support/contained_text.hpp"
 #include "tool.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests tutti tune: a short campaign gives legal trees, and wrong calls report errors.
-// unit/tune.cpp tests how the figures are evaluated.
+// unit/grow.cpp tests how the figures are evaluated.
 #include <set>
 #include <string>
 #include <utility>

@@ -8,7 +8,7 @@
 
 #include <tutti/tutti.hpp>
 
-#include "engines/engine.hpp"
+#include "engines/engine_table.hpp"
 #include "proof/composed_cases.hpp"
 #include "proof/prove.hpp"
 #include "selection/choose.hpp"

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "proof/abstract_run.hpp"
-#include "support/text.hpp"
+#include "support/contained_text.hpp"
 
 namespace tutti::proof {
 namespace {

@@ -3,8 +3,8 @@
 // Runs every composition on the embedded engines, with simulated nodes: even, uneven, scattered, of
 // two levels.
 #include "support/algorithm_cases.hpp"
-#include "support/environment.hpp"
 #include "support/ranks.hpp"
+#include "support/scoped_variable.hpp"
 #include "support/seed.hpp"
 
 namespace tests {

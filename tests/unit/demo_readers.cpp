@@ -7,9 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include "../../examples/graph/oracle.hpp"
 #include "../../examples/graph/packages.hpp"
-#include "../../examples/sort/oracle.hpp"
+#include "../../examples/graph/serial_graph.hpp"
+#include "../../examples/sort/serial_sort.hpp"
 #include "support/scratch_folder.hpp"
 
 namespace {

@@ -15,12 +15,12 @@
 #include <gtest/gtest.h>
 
 #include "engines/embedded/sleep.hpp"
-#include "engines/engine.hpp"
+#include "engines/engine_table.hpp"
 #include "support/check.hpp"
-#include "support/environment.hpp"
+#include "support/contained_text.hpp"
 #include "support/ranks.hpp"
+#include "support/scoped_variable.hpp"
 #include "support/seed.hpp"
-#include "support/text.hpp"
 #include "tutti/error.hpp"
 
 namespace {

@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 
 #include "support/check.hpp"
-#include "support/environment.hpp"
+#include "support/contained_text.hpp"
 #include "support/ranks.hpp"
+#include "support/scoped_variable.hpp"
 #include "support/scratch_folder.hpp"
-#include "support/text.hpp"
 #include "tutti/tasks.hpp"
 #include "tutti/tutti.hpp"
 

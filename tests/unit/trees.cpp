@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "selection/suggestion.hpp"
 #include "selection/tree.hpp"
 #include "selection/truth_set.hpp"

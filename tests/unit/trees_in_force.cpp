@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "support/environment.hpp"
+#include "support/contained_text.hpp"
 #include "support/ranks.hpp"
+#include "support/scoped_variable.hpp"
 #include "support/scratch_folder.hpp"
-#include "support/text.hpp"
 #include "tutti/tutti.hpp"
 
 namespace tests {

@@ -7,7 +7,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "engines/engine.hpp"
+#include "engines/engine_table.hpp"
 #include "subcommands.hpp"
 #include "tree_words.hpp"
 

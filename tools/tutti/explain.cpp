@@ -13,7 +13,7 @@
 #include <fmt/core.h>
 
 #include "base/regular_file.hpp"
-#include "engines/engine.hpp"
+#include "engines/engine_table.hpp"
 #include "subcommands.hpp"
 
 namespace tutti::tool {

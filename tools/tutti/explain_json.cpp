@@ -3,7 +3,7 @@
 // Writes the result of `tutti explain` as JSON.
 #include <algorithm>
 
-#include "engines/engine.hpp"
+#include "engines/engine_table.hpp"
 #include "explain.hpp"
 
 namespace tutti::tool {

@@ -9,9 +9,9 @@
 
 #include <fmt/core.h>
 
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "engines/embedded/sleep.hpp"
-#include "engines/engine.hpp"
+#include "engines/engine_table.hpp"
 #include "engines/node_topology.hpp"
 #include "explain.hpp"
 #include "runtime/launch/modules.hpp"

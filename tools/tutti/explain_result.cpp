@@ -6,8 +6,8 @@
 
 #include <fmt/core.h>
 
-#include "base/environment.hpp"
-#include "engines/engine.hpp"
+#include "base/environment_variables.hpp"
+#include "engines/engine_table.hpp"
 #include "explain.hpp"
 #include "runtime/settings/active_trees.hpp"
 #include "schedule/composite/planner.hpp"

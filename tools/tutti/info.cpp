@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "engines/embedded/sleep.hpp"
-#include "engines/engine.hpp"
+#include "engines/engine_table.hpp"
 #include "engines/node_topology.hpp"
 #include "runtime/launch/make_ranks.hpp"
 #include "runtime/launch/modules.hpp"
@@ -129,8 +129,8 @@ void print_markdown() {
   fmt::print("# Environment variables\n\n");
   fmt::print(
       "`tutti info --markdown` writes this page from the table of the library\n"
-      "(`src/base/environment.cpp`) and those of the engines (`src/engines/*/engine.cpp`). `tutti info`\n"
-      "reports every other `TUTTI_*` variable as unknown.\n\n");
+      "(`src/base/environment_variables.cpp`) and those of the engines (`src/engines/*/engine.cpp`).\n"
+      "`tutti info` reports every other `TUTTI_*` variable as unknown.\n\n");
   fmt::print("| variable | values | default | what it does |\n| --- | --- | --- | --- |\n");
   for (const variable& v : all_variables())
     fmt::print("| `{}` | {} | {} | {} |\n", v.name, v.values,

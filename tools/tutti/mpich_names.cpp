@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "mpich_tree.hpp"
 
 namespace tutti::tool {

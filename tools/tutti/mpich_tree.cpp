@@ -8,7 +8,7 @@
 
 #include <fmt/core.h>
 
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "selection/json.hpp"
 #include "selection/suggestion.hpp"
 #include "selection/truth_set.hpp"

@@ -24,7 +24,7 @@ constexpr const char* preface = R"(# Named parameters
 
 `tutti list --parameters` writes this page from the table of parameters (`include/tutti/detail/parameter_table.hpp`) and the rules
 with which the compiler checks calls (`include/tutti/detail/collective_rules.hpp`, `message_rules.hpp`). To change it, change those
-files and run the command again. [The guide](guide/parameters.md) introduces the parameters.
+files and run the command again. [The guide](guide/named-parameters.md) introduces the parameters.
 
 ## Every parameter
 

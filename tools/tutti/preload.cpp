@@ -17,7 +17,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "detect_mpi.hpp"
 #include "runtime/launch/modules.hpp"
 #include "subcommands.hpp"

@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "runtime/settings/settings.hpp"
 #include "subcommands.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "engines/engine.hpp"
+#include "engines/engine_table.hpp"
 #include "selection/tree_text.hpp"
 
 namespace tutti::tool {

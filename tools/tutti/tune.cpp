@@ -19,9 +19,9 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "base/report_text.hpp"
-#include "engines/engine.hpp"
+#include "engines/engine_table.hpp"
 #include "progress_bar.hpp"
 #include "runtime/launch/make_ranks.hpp"
 #include "runtime/launch/modules.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/agreed_signature.hpp"
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "transport/endpoint.hpp"
 
 namespace tutti::detail {

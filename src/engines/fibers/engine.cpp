@@ -3,8 +3,6 @@
 // The fibers engine: ranks are fibers, and each worker runs a contiguous block of them. It serves
 // jobs with more ranks than cores, and schedules that can be repeated. With a seed there is one
 // worker, and the seed determines every interleaving.
-#include "engines/engine.hpp"
-
 #include <algorithm>
 #include <thread>
 #include <vector>
@@ -12,6 +10,7 @@
 #include "engines/embedded/embedded.hpp"
 #include "engines/embedded/rank_main.hpp"
 #include "engines/embedded/sleep.hpp"
+#include "engines/engine_table.hpp"
 #include "engines/fibers/worker.hpp"
 
 namespace tutti::detail {

@@ -2,10 +2,9 @@
 //
 // The entry of the mpi engine in the table of engines. It is part of the library, which links no
 // MPI. The modules, one for each MPI, run the ranks (module.cpp).
-#include "engines/engine.hpp"
-
 #include <algorithm>
 
+#include "engines/engine_table.hpp"
 #include "engines/mpi/mpi_conditions.hpp"
 #include "engines/mpi/mpi_offers.hpp"
 

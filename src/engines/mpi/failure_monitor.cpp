@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 
 namespace tutti::mpi {
 namespace {

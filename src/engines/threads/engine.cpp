@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The threads engine: a rank is a thread. For jobs with no more ranks than cores.
-#include "engines/engine.hpp"
-
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,6 +12,7 @@
 
 #include "engines/embedded/embedded_offers.hpp"
 #include "engines/embedded/sleep.hpp"
+#include "engines/engine_table.hpp"
 #include "engines/threads/thread_job.hpp"
 
 namespace tutti::detail {

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "communicator/internal_calls.hpp"
 #include "engines/embedded/sleep.hpp"
-#include "engines/engine.hpp"
+#include "engines/engine_table.hpp"
 #include "frontends/lpf/launched_job.hpp"
 #include "frontends/lpf/program_header.hpp"
 #include "frontends/lpf/report_error.hpp"

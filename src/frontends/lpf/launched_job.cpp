@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "communicator/internal_calls.hpp"
-#include "engines/engine.hpp"
+#include "engines/engine_table.hpp"
 #include "frontends/lpf/exec.hpp"
 #include "frontends/lpf/program_header.hpp"
 #include "frontends/lpf/report_error.hpp"

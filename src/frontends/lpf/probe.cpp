@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "engines/engine.hpp"
+#include "engines/engine_table.hpp"
 #include "frontends/bsp/machine_costs.hpp"
 #include "frontends/lpf/exec.hpp"
 #include "frontends/lpf/report_error.hpp"

@@ -12,7 +12,7 @@
 #include <set>
 #include <string>
 
-#include "engines/engine.hpp"
+#include "engines/engine_table.hpp"
 #include "frontends/lpf/init.hpp"
 #include "frontends/lpf/report_error.hpp"
 #include "frontends/lpf/thread_group.hpp"

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <string>
 
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "frontends/lpf/report_error.hpp"
 #include "frontends/lpf/root.hpp"
 #include "tutti/communicator.hpp"

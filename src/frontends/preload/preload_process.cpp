@@ -6,9 +6,9 @@
 #include <string>
 #include <thread>
 
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "base/report_text.hpp"
-#include "engines/engine.hpp"
+#include "engines/engine_table.hpp"
 #include "frontends/preload/pending_calls.hpp"
 #include "tutti/error.hpp"
 

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "base/regular_file.hpp"
 #include "base/report_text.hpp"
 #include "frontends/preload/real_mpi.hpp"

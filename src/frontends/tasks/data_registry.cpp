@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "frontends/tasks/reductions.hpp"
+#include "frontends/tasks/task_reductions.hpp"
 
 namespace tutti::tasks {
 

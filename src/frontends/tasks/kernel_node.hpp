@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The nodes that any worker runs: a task of the program, and the combination of two contributions
-// to a reduction. insert.cpp makes the first, reductions.cpp the second.
+// to a reduction. insert.cpp makes the first, task_reductions.cpp the second.
 #pragma once
 
 #include <cstddef>

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "frontends/tasks/explicit_transfers.hpp"
-#include "frontends/tasks/reductions.hpp"
+#include "frontends/tasks/task_reductions.hpp"
 #include "frontends/tasks/transfer_table.hpp"
 
 namespace tutti::tasks {

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "frontends/tasks/task_graph.hpp"
 #include "frontends/tasks/wait.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "base/report_text.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "runtime/launch/modules.hpp"

@@ -3,7 +3,7 @@
 // Starts the ranks of an engine: in this process, or by an engine module.
 #pragma once
 
-#include "engines/engine.hpp"
+#include "engines/engine_table.hpp"
 
 namespace tutti::detail {
 

@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "base/report_text.hpp"
 #include "selection/tree_text.hpp"
 #include "tutti/error.hpp"

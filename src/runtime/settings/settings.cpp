@@ -5,7 +5,7 @@
 #include <cctype>
 #include <vector>
 
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "base/report_text.hpp"
 #include "selection/choose.hpp"
 #include "selection/suggestion.hpp"

@@ -9,10 +9,10 @@
 #include <gtest/gtest.h>
 
 #include "runtime/settings/active_trees.hpp"
-#include "support/environment.hpp"
+#include "support/contained_text.hpp"
+#include "support/scoped_variable.hpp"
 #include "support/scratch_folder.hpp"
 #include "support/selection_contexts.hpp"
-#include "support/text.hpp"
 #include "tutti/error.hpp"
 
 namespace tests {

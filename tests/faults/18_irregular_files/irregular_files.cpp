@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "base/regular_file.hpp"
-#include "support/environment.hpp"
+#include "support/contained_text.hpp"
 #include "support/ranks.hpp"
-#include "support/text.hpp"
+#include "support/scoped_variable.hpp"
 #include "tool/tool.hpp"
 #include "tutti/tutti.hpp"
 

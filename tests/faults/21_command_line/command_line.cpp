@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "tool/tool.hpp"
 
 namespace {

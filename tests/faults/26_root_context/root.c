@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../lpf/check.h"
+#include "../../lpf/lpf_check.h"
 #include "lpf/bsp.h"
 
 #define OK(call) CHECK((call) == LPF_SUCCESS)

@@ -3,7 +3,7 @@
  * Tests that lpf/bsp.h includes everything, that lpf_coll_t contains P and s, also for strided
  * objects, and that _LPF_INCLUSIVE_MEMORY is defined.
  */
-#include "../../lpf/check.h"
+#include "../../lpf/lpf_check.h"
 #include "lpf/bsp.h"
 
 #ifndef _LPF_INCLUSIVE_MEMORY

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "../../lpf/check.h"
+#include "../../lpf/lpf_check.h"
 #include "lpf/bsplib.h"
 #include "lpf/core.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "job.hpp"
+#include "collective_job.hpp"
 
 namespace {
 
@@ -308,7 +308,7 @@ void any_order(const process& me) {
   for (const team& one : t) end_team(me, one);
 }
 
-// Each object occupies one entry of the register until it is destroyed. misuse.cpp tests numbers of
+// Each object occupies one entry of the register until it is destroyed. mistakes.cpp tests numbers of
 // destroyed objects.
 void create_and_destroy(const process& me) {
   me.resize(4, 4 * me.p);

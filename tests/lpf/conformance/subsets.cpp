@@ -5,7 +5,7 @@
 // syncs.
 #include <algorithm>
 
-#include "job.hpp"
+#include "collective_job.hpp"
 
 namespace {
 

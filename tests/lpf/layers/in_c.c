@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../check.h"
+#include "../lpf_check.h"
 #include "lpf/bsmp.h"
 #include "lpf/bsplib.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../check.h"
+#include "../lpf_check.h"
 
 /* All processes get the name from the environment, which the test sets. */
 static inline const char* roll_name(void) {

@@ -5,8 +5,8 @@
 #ifndef TUTTI_TESTS_PRELOAD_KNOWN_H
 #define TUTTI_TESTS_PRELOAD_KNOWN_H
 
-#include "moves.h"
-#include "reductions.h"
+#include "moving_calls.h"
+#include "reducing_calls.h"
 
 int move_has_known_fault(enum collective which, const struct move* move, int nonblocking);
 int reduction_has_known_fault(enum collective which, const struct reduction* reduction, int nonblocking);

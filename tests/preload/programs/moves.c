@@ -2,10 +2,9 @@
 //
 // Tests collectives that move ints: every size, every root, in place, uneven with gaps. Each runs
 // blocking, and nonblocking with all in progress at once.
-#include "moves.h"
-
 #include "check.h"
 #include "known_faults.h"
+#include "moving_calls.h"
 
 enum { MAX_MOVES = 64 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "moves.h"
+#include "moving_calls.h"
 
 enum { TAG = 23 };
 enum holder {

@@ -2,12 +2,11 @@
 //
 // Tests collectives that reduce ints and doubles with predefined operators: every size, every root,
 // in place, uneven. Each runs blocking, and nonblocking with all in progress at once.
-#include "reductions.h"
-
 #include <string.h>
 
 #include "check.h"
 #include "known_faults.h"
+#include "reducing_calls.h"
 
 enum { MOST = 64 };
 

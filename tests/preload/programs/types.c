@@ -5,7 +5,7 @@
 // from MPI_BOTTOM, and frees types while the call is in progress.
 #include "check.h"
 #include "known_faults.h"
-#include "moves.h"
+#include "moving_calls.h"
 
 /// Selects the cases, and counts them.
 struct run {

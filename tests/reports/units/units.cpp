@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <random>
 
-#include "support/cases.hpp"
 #include "support/check.hpp"
+#include "support/named_cases.hpp"
 #include "support/ranks.hpp"
 #include "support/seed.hpp"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "communicator/internal_calls.hpp"
-#include "support/algorithm_cases/operators.hpp"
+#include "support/algorithm_cases/case_operators.hpp"
 
 namespace tests {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "calls/cases.hpp"
+#include "calls/call_tests.hpp"
 
 namespace calls {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "calls/cases.hpp"
+#include "calls/call_tests.hpp"
 
 namespace calls {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <thread>
 
-#include "calls/cases.hpp"
+#include "calls/call_tests.hpp"
 #include "communicator/internal_calls.hpp"
 
 namespace calls {

@@ -5,7 +5,7 @@
 #include <array>
 #include <optional>
 
-#include "calls/cases.hpp"
+#include "calls/call_tests.hpp"
 
 namespace calls {
 namespace {

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <type_traits>
 
-#include "calls/cases.hpp"
+#include "calls/call_tests.hpp"
 
 namespace calls {
 namespace {

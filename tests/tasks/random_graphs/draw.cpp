@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "random_graphs/graph.hpp"
+#include "random_graphs/random_graph.hpp"
 
 namespace graphs {
 namespace {

@@ -3,7 +3,7 @@
 // Describes the history of a data object, for error reports.
 #include <algorithm>
 
-#include "random_graphs/graph.hpp"
+#include "random_graphs/random_graph.hpp"
 
 namespace graphs {
 namespace {

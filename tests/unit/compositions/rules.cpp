@@ -9,7 +9,7 @@
 
 #include "proof/composed_cases.hpp"
 #include "proof/composite_proof.hpp"
-#include "support/text.hpp"
+#include "support/contained_text.hpp"
 
 namespace tutti::proof {
 namespace {

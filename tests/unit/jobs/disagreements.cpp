@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "support/environment.hpp"
-#include "support/text.hpp"
+#include "support/contained_text.hpp"
+#include "support/scoped_variable.hpp"
 #include "tutti/tutti.hpp"
 #include "unit/jobs/each_engine.hpp"
 

@@ -3,8 +3,8 @@
 // Tests that invalid options and launchers are reported before any rank runs.
 #include <string>
 
-#include "support/environment.hpp"
-#include "support/text.hpp"
+#include "support/contained_text.hpp"
+#include "support/scoped_variable.hpp"
 #include "tutti/tutti.hpp"
 #include "unit/jobs/each_engine.hpp"
 

@@ -4,10 +4,10 @@
 // itself.
 #include <cstdio>
 
-#include "base/environment.hpp"
+#include "base/environment_variables.hpp"
 #include "base/report_text.hpp"
 #include "communicator/internal_calls.hpp"
-#include "engines/engine.hpp"
+#include "engines/engine_table.hpp"
 #include "engines/mpi/adopted_endpoint.hpp"
 #include "tutti/mpi.hpp"
 

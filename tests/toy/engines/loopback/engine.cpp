@@ -2,12 +2,11 @@
 //
 // A minimal engine: one rank, which communicates with itself. This folder contains only what the
 // steps of CONTRIBUTING.md require, and the tests show that this suffices.
-#include "engines/engine.hpp"
-
 #include <cstring>
 #include <map>
 #include <new>
 
+#include "engines/engine_table.hpp"
 #include "engines/node_topology.hpp"
 #include "transport/message_endpoint.hpp"
 #include "tutti/error.hpp"
