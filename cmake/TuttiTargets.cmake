@@ -16,6 +16,17 @@ function(tutti_configure target)
   endif()
 endfunction()
 
+# Keeps everything out of the exported symbols of a shared library that is no name of this project.
+# The C++ library's templates have default visibility, wherever they are instantiated.
+function(tutti_limit_exports target)
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "STATIC_LIBRARY" OR TUTTI_SANITIZE)
+    return()
+  endif()
+  target_link_options(${target} PRIVATE "-Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map")
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${PROJECT_SOURCE_DIR}/cmake/exports.map")
+endfunction()
+
 # Calls find_package(). If the package is missing, the error names its Debian package.
 macro(tutti_require package debian)
   find_package(${package} QUIET CONFIG)
@@ -165,6 +176,7 @@ function(tutti_add_mpi_engine mpi sources library_sources core_objects)
   target_compile_definitions(${module} PRIVATE ${definitions})
   target_include_directories(${module} SYSTEM PRIVATE ${TUTTI_MPI_${mpi}_INCLUDE_DIRS})
   target_link_libraries(${module} PRIVATE ${TUTTI_MPI_${mpi}_LIBRARIES} Threads::Threads ${CMAKE_DL_LIBS})
+  tutti_limit_exports(${module})
   # With Clang, the program provides the symbols of the sanitizers.
   if(NOT (TUTTI_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang"))
     target_link_options(${module} PRIVATE -Wl,--no-undefined)
@@ -177,7 +189,10 @@ function(tutti_add_mpi_engine mpi sources library_sources core_objects)
   install(TARGETS ${module} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tutti)
 
   set(library tutti_mpi_${mpi})
-  add_library(${library} STATIC ${library_sources} $<TARGET_OBJECTS:${shared}>)
+  if(NOT BUILD_SHARED_LIBS OR TUTTI_EXPORT_INTERNALS)
+    set(core_objects "")  # tutti has them; otherwise it does not export them
+  endif()
+  add_library(${library} STATIC ${library_sources} $<TARGET_OBJECTS:${shared}> ${core_objects})
   add_library(tutti::mpi_${mpi} ALIAS ${library})
   tutti_configure(${library})
   target_compile_definitions(${library}
@@ -199,6 +214,7 @@ function(tutti_add_workers)
   add_dependencies(modules tutti-workers)
   tutti_configure(tutti-workers)
   target_link_libraries(tutti-workers PRIVATE TBB::tbb Threads::Threads)
+  tutti_limit_exports(tutti-workers)
   if(PROJECT_IS_TOP_LEVEL)
     set_target_properties(tutti-workers PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tutti")
   endif()

@@ -19,6 +19,7 @@ function(tutti_add_lpf)
   tutti_configure(tutti_lpf)
   target_compile_definitions(tutti_lpf PRIVATE TUTTI_LPF_LIBRARY)
   target_link_libraries(tutti_lpf PUBLIC tutti PRIVATE ${CMAKE_DL_LIBS})
+  tutti_limit_exports(tutti_lpf)
   set_target_properties(tutti_lpf PROPERTIES EXPORT_NAME lpf VERSION ${PROJECT_VERSION}
     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   set(made tutti_lpf)

@@ -13,7 +13,9 @@
 #include <string_view>
 #include <vector>
 
-namespace tutti {
+#include "tutti/detail/export.hpp"
+
+namespace tutti::detail {
 
 struct variable {
   std::string_view name;
@@ -30,7 +32,7 @@ std::span<const variable> variables() noexcept;
 std::vector<std::string> names_of(const variable&);
 
 /// The value, or nothing if the variable is unset or empty.
-std::optional<std::string> setting(std::string_view name);
+TUTTI_API std::optional<std::string> setting(std::string_view name);
 
 /// Reads "64K" as 65536. The suffixes are K, M and G, also written KiB or KB (1024 bytes), and B.
 /// Returns nothing if the text is no number or the number is too large.
@@ -38,11 +40,11 @@ std::optional<std::uint64_t> read_number(std::string_view text) noexcept;
 
 /// The value as a number in [min, max], or `default_value` if it is unset. Takes the suffixes of
 /// read_number. Throws a usage_error that names the variable.
-std::uint64_t number_setting(std::string_view name, std::uint64_t min, std::uint64_t max,
-                             std::uint64_t default_value);
+TUTTI_API std::uint64_t number_setting(std::string_view name, std::uint64_t min, std::uint64_t max,
+                                       std::uint64_t default_value);
 
 /// The same as number_setting, for the values 0 and 1.
-bool switch_setting(std::string_view name, bool default_value);
+TUTTI_API bool switch_setting(std::string_view name, bool default_value);
 
 /// The TUTTI_* variables that are set but not in `all`, sorted.
 std::vector<std::string> unknown_settings(std::span<const variable> all);

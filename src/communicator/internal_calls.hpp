@@ -6,28 +6,35 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/agreed_signature.hpp"
-#include "base/group/group_name.hpp"
-#include "base/group/rank_list.hpp"
 #include "communicator/p2p/message_queue.hpp"
-#include "communicator/rank_state.hpp"
 #include "communicator/topology.hpp"
 #include "runtime/executor/progressable.hpp"
-#include "selection/resolve.hpp"
 #include "transport/endpoint.hpp"
 #include "transport/shm/current_rank.hpp"
+#include "transport/shm/line_exchange.hpp"
 #include "tutti/detail/abi.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/detail/form.hpp"
 #include "tutti/detail/p2p_abi.hpp"
 
 namespace tutti::detail {
 
 // --- to make communicators
+
+/// What all communicators of one rank share, in a program that starts MPI itself. All threads may
+/// call, one at a time. `engine_conditions`: see engine_conditions_of().
+std::shared_ptr<rank_state> make_rank_state(std::unique_ptr<endpoint> ep, const settings& config,
+                                            std::shared_ptr<const selection> by,
+                                            std::uint32_t engine_conditions);
+/// The front end has executed a call as the override of its collective demands.
+void count_obeyed(rank_state&, collective, override_kind);
 
 /// All ranks of the job. Collective over them, and open.
 communicator_handle make_world(const std::shared_ptr<rank_state>& shared);
@@ -42,7 +49,7 @@ void compare_settings(communicator_impl&);
 
 // --- what is known of a communicator
 
-endpoint& endpoint_of(const communicator_impl&) noexcept;
+TUTTI_API endpoint& endpoint_of(const communicator_impl&) noexcept;
 inline std::string_view engine_of(const communicator_impl& c) noexcept { return endpoint_of(c).engine(); }
 inline bool shares_memory(const communicator_impl& c) noexcept { return endpoint_of(c).node() != nullptr; }
 bool has_two_groups(const communicator_impl&) noexcept;

@@ -17,6 +17,7 @@
 
 #include "base/environment_variables.hpp"
 #include "transport/endpoint.hpp"
+#include "tutti/detail/export.hpp"
 
 namespace tutti {
 
@@ -70,7 +71,7 @@ struct engine_entry {
 std::span<const engine_entry* const> engines() noexcept;
 
 /// Null if there is no engine of that name.
-const engine_entry* find_engine(std::string_view name) noexcept;
+TUTTI_API const engine_entry* find_engine(std::string_view name) noexcept;
 
 /// The engine of that name; if `name` is empty, the default engine. Throws a usage_error of "run"
 /// that names TUTTI_ENGINE and all engines.

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "transport/shm/wakeup_flag.hpp"
+#include "tutti/detail/export.hpp"
 
 namespace tutti::detail {
 
@@ -27,7 +28,7 @@ struct wait_policy {
 wait_policy wait_policy_for(int threads) noexcept;
 
 /// The number of cores that this process may use (its affinity, not the machine's total).
-int usable_cores() noexcept;
+TUTTI_API int usable_cores() noexcept;
 
 /// Binds the calling thread to the `index`-th usable core.
 void pin_to_core(int index) noexcept;

@@ -9,10 +9,11 @@
 #include <string>
 
 #include "transport/endpoint.hpp"
+#include "tutti/detail/export.hpp"
 
 namespace tutti::detail {
 
-class thread_job {
+class TUTTI_API thread_job {
  public:
   /// Throws usage_error if TUTTI_NODES does not describe that many ranks. Throws std::system_error
   /// if the deadlock monitor gets no thread.

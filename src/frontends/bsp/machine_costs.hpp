@@ -6,10 +6,11 @@
 #include <string_view>
 
 #include "tutti/detail/bsp_abi.hpp"
+#include "tutti/detail/export.hpp"
 
 namespace tutti::bsp {
 
 /// `processes` is 0 if no section has run on that engine yet.
-machine_costs measured_costs(std::string_view engine);
+TUTTI_API machine_costs measured_costs(std::string_view engine);
 
 }  // namespace tutti::bsp

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "lpf/core.h"
+#include "tutti/detail/export.hpp"
 
 namespace tutti::lpf {
 
@@ -26,6 +27,6 @@ inline init_object* object_of(lpf_init_t init) noexcept { return static_cast<ini
 
 /// Destroys an object by the function `by`. Reports an error and returns LPF_ERR_FATAL if there is
 /// none, or if another function must end it.
-lpf_err_t end_init(lpf_init_t init, const char* by) noexcept;
+TUTTI_API lpf_err_t end_init(lpf_init_t init, const char* by) noexcept;
 
 }  // namespace tutti::lpf

@@ -15,6 +15,7 @@
 #include "frontends/lpf/coroutine.hpp"
 #include "frontends/lpf/section_command.hpp"
 #include "lpf/core.h"
+#include "tutti/detail/export.hpp"
 
 namespace tutti {
 class communicator;
@@ -34,7 +35,7 @@ class launched_job {
   static constexpr int continue_to_main = -1;
   static int join(int argc, char** argv, const std::function<void()>& before_waiting);
   /// The job of this process; null if there is none.
-  static launched_job* current() noexcept;
+  TUTTI_API static launched_job* current() noexcept;
 
   lpf_pid_t processes() const noexcept { return processes_; }
   /// Runs a section of the first p processes. For lpf_exec() in the first process.

@@ -7,16 +7,17 @@
 #include <string>
 
 #include "lpf/core.h"
+#include "tutti/detail/export.hpp"
 
 namespace tutti::lpf {
 
 /// Prints "tutti: lpf_exec: argument P: is 0 (remedy: request one process or more, or LPF_MAX_P)".
 /// `process` < 0: no process is named. `argument` may be empty.
-void report_error(const char* operation, int process, const char* argument, const std::string& problem,
-                  const char* remedy) noexcept;
+TUTTI_API void report_error(const char* operation, int process, const char* argument,
+                            const std::string& problem, const char* remedy) noexcept;
 
 /// Must be called in a catch block. Reports the exception. Returns LPF_ERR_OUT_OF_MEMORY if there
 /// was no memory or no thread, else LPF_ERR_FATAL.
-lpf_err_t report_exception(const char* operation) noexcept;
+TUTTI_API lpf_err_t report_exception(const char* operation) noexcept;
 
 }  // namespace tutti::lpf

@@ -9,6 +9,7 @@
 
 #include "lpf/core.h"
 #include "tutti/detail/bsp_abi.hpp"
+#include "tutti/detail/export.hpp"
 
 namespace tutti {
 class communicator;
@@ -41,8 +42,9 @@ static_assert(sizeof(context) == 64);
 /// if a process's context has failed, unless the others left while it synced. Throws the exceptions
 /// of spmd. `operation`: the call that makes the section, for reports. If `innermost` is not null,
 /// it points to this section's context while the section runs.
-lpf_err_t run_section(communicator& world, lpf_spmd_t spmd, const lpf_args_t& args,
-                      const process_counts& counts, const char* operation, context** innermost = nullptr);
+TUTTI_API lpf_err_t run_section(communicator& world, lpf_spmd_t spmd, const lpf_args_t& args,
+                                const process_counts& counts, const char* operation,
+                                context** innermost = nullptr);
 
 /// A section of all processes of `outer` within that section, for the lifetime of this object. The
 /// constructor is collective, and throws if other processes do something else. `call`: "rehook" or
@@ -87,7 +89,7 @@ inline context* context_of(lpf_t ctx, const char* operation) noexcept {
 
 /// Must be called in a catch block. Reports the exception, unless the context or another process
 /// has reported its failure. Returns the error code.
-lpf_err_t code_of_exception(context& c, const char* operation) noexcept;
+TUTTI_API lpf_err_t code_of_exception(context& c, const char* operation) noexcept;
 
 /// Calls `call` with the process of a context. `call` returns false if no capacity remains.
 template <class Call>

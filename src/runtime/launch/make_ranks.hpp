@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engines/engine_table.hpp"
+#include "tutti/detail/export.hpp"
 
 namespace tutti::detail {
 
@@ -15,6 +16,6 @@ outcome make_ranks(const engine_entry& engine, launch how, int argc, char** argv
                    const rank_program& program);
 
 /// The default number of ranks.
-int default_ranks(const engine_entry& engine) noexcept;
+TUTTI_API int default_ranks(const engine_entry& engine) noexcept;
 
 }  // namespace tutti::detail

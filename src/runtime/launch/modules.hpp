@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "transport/endpoint.hpp"
+#include "tutti/detail/export.hpp"
 
 namespace tutti::detail {
 
@@ -19,7 +20,7 @@ struct launcher {
   int ranks = 0;         // of the job; 0: unknown
   std::string evidence;  // the environment variable that shows it
 };
-launcher find_launcher();
+TUTTI_API launcher find_launcher();
 
 /// The folders searched for code, in this order: those of TUTTI_MODULE_PATH, those of the
 /// installation, and those beside the program. A setuid program searches only those of the

@@ -11,6 +11,7 @@
 #include "runtime/settings/active_trees.hpp"
 #include "runtime/settings/settings.hpp"
 #include "transport/endpoint.hpp"
+#include "tutti/detail/export.hpp"
 #include "tutti/run.hpp"
 
 namespace tutti::detail {
@@ -20,12 +21,12 @@ class rank_startup {
  public:
   /// Throws usage_error if variables are wrong. Under an MPI launcher every rank throws it when MPI
   /// is up, because the other ranks wait for this process there.
-  rank_startup();
+  TUTTI_API rank_startup();
 
   /// Makes the rank's communicator over the job and calls the program with it. Ranks may call it
   /// concurrently. `of_process`: the calling thread continues while the program pauses, and may
   /// carry other such ranks, as over MPI.
-  void run_rank(endpoint& ep, detail::program_view program, bool of_process = false);
+  TUTTI_API void run_rank(endpoint& ep, detail::program_view program, bool of_process = false);
 
  private:
   std::shared_ptr<const selection> trees_of(const endpoint& ep);
