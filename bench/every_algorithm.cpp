@@ -89,7 +89,7 @@ std::vector<engine> read_engines(const std::string& text, int ranks) {
   const int cores = static_cast<int>(bench::usable_cores().size());
   std::vector<engine> all;
   std::string names;
-  for (const tutti::engine_entry* e : tutti::engines())
+  for (const tutti::detail::engine_entry* e : tutti::detail::engines())
     if (e->embedded())
       all.push_back({std::string(e->name), e->ranks_to_tune != 0 ? 2 * e->ranks_to_tune : cores});
   for (const char* mpi : {"openmpi", "mpich"}) all.push_back({mpi, cores});
@@ -206,7 +206,7 @@ std::pair<std::vector<std::string>, bench::environment> command(const settings& 
   std::vector<std::string> words;
   bench::environment variables{
       {"TUTTI_ENGINE", std::nullopt}, {"TUTTI_RANKS", std::nullopt}, {"TUTTI_MPI", std::nullopt}};
-  if (tutti::find_engine(e.name) != nullptr) {
+  if (tutti::detail::find_engine(e.name) != nullptr) {
     variables[0].second = e.name;
     variables[1].second = std::to_string(e.ranks);
   } else {

@@ -18,26 +18,26 @@
 namespace bench {
 namespace {
 
-using tutti::choice;
-using tutti::endpoint;
+using tutti::detail::choice;
+using tutti::detail::endpoint;
 using tutti::tuning::clock;
 using tutti::tuning::measured_call;
 using tutti::tuning::seconds;
 
 // Starts the engine that the environment or the launcher names, in the same way as tutti::run().
-tutti::outcome start(int argc, char** argv, int ranks, const tutti::rank_program& program) {
-  const auto engine_setting = tutti::setting("TUTTI_ENGINE");
-  const int cores = tutti::usable_cores();
+tutti::detail::outcome start(int argc, char** argv, int ranks, const tutti::detail::rank_program& program) {
+  const auto engine_setting = tutti::detail::setting("TUTTI_ENGINE");
+  const int cores = tutti::detail::usable_cores();
   if (ranks == 0)
     ranks =
-        static_cast<int>(tutti::number_setting("TUTTI_RANKS", 1, 1000000, static_cast<std::uint64_t>(cores)));
-  const tutti::engine_entry& engine = tutti::pick_engine(
-      engine_setting.value_or(""), {.launched = tutti::find_launcher().mpi, .ranks = ranks, .cores = cores});
+        static_cast<int>(tutti::detail::number_setting("TUTTI_RANKS", 1, 1000000, static_cast<std::uint64_t>(cores)));
+  const tutti::detail::engine_entry& engine = tutti::detail::pick_engine(
+      engine_setting.value_or(""), {.launched = tutti::detail::find_launcher().mpi, .ranks = ranks, .cores = cores});
   return tutti::tuning::start(engine, ranks, argc, argv, program);
 }
 
 std::string engine_name(endpoint& ep) {
-  return ep.engine() == "mpi" ? tutti::setting("TUTTI_MPI").value_or(tutti::find_launcher().module)
+  return ep.engine() == "mpi" ? tutti::detail::setting("TUTTI_MPI").value_or(tutti::detail::find_launcher().module)
                               : std::string(ep.engine());
 }
 
@@ -46,18 +46,18 @@ bool has_in_place(tutti::collective what) {
 }
 
 // Returns the algorithm with its default parameters and, if requested, with others, one at a time.
-std::vector<std::string> variants(const tutti::pure_algorithm& a, const campaign_options& w, int ranks,
+std::vector<std::string> variants(const tutti::detail::pure_algorithm& a, const campaign_options& w, int ranks,
                                   std::size_t bytes) {
   std::vector<std::string> texts{std::string(a.name)};
   if (!w.parameters) return texts;
-  for (const tutti::algorithm_parameter_range& p : a.parameters) {
+  for (const tutti::detail::algorithm_parameter_range& p : a.parameters) {
     std::vector<std::uint32_t> values;
-    if (p.which == tutti::algorithm_parameter::k) values = {2, 3, 4, 8, 16};
-    if (p.which == tutti::algorithm_parameter::radix) values = {2, 4, 8, 16};
-    if (p.which == tutti::algorithm_parameter::segment) values = {4096, 16384, 65536, 262144};
+    if (p.which == tutti::detail::algorithm_parameter::k) values = {2, 3, 4, 8, 16};
+    if (p.which == tutti::detail::algorithm_parameter::radix) values = {2, 4, 8, 16};
+    if (p.which == tutti::detail::algorithm_parameter::segment) values = {4096, 16384, 65536, 262144};
     for (const std::uint32_t v : values) {
       if (v == p.default_value || v < p.min || v > p.max) continue;
-      if (p.which == tutti::algorithm_parameter::segment ? v >= bytes : v > static_cast<std::uint32_t>(ranks))
+      if (p.which == tutti::detail::algorithm_parameter::segment ? v >= bytes : v > static_cast<std::uint32_t>(ranks))
         continue;
       texts.push_back(fmt::format("{}:{}={}", a.name, name_of(p.which), v));
     }
@@ -112,12 +112,12 @@ class measuring_rank {
 
   std::vector<row> rows(const tutti::call& c, std::size_t bytes) {
     std::vector<row> found;
-    const tutti::selection_context s = benchmark_fixture_.selection_context_of(c);
+    const tutti::detail::selection_context s = benchmark_fixture_.selection_context_of(c);
     if (s.native) found.push_back({std::string(name_of(c.what)) + "/native"});
-    for (const tutti::pure_algorithm* a : tutti::catalogue()) {
+    for (const tutti::detail::pure_algorithm* a : tutti::detail::catalogue()) {
       if (a->what != c.what || !is_selected(std::string(a->name))) continue;
       for (const std::string& text : variants(*a, options_, benchmark_fixture_.size(), bytes))
-        if (permits(tutti::read_choice(c.what, text), s)) found.push_back({text});
+        if (permits(tutti::detail::read_choice(c.what, text), s)) found.push_back({text});
     }
     return found;
   }
@@ -197,7 +197,7 @@ class measuring_rank {
 int measure_here(int argc, char** argv, const campaign_options& w,
                  const std::function<void(const record&)>& done) {
   std::atomic<bool> good{true};
-  const tutti::outcome end = start(argc, argv, w.ranks, [&](endpoint& ep) {
+  const tutti::detail::outcome end = start(argc, argv, w.ranks, [&](endpoint& ep) {
     measuring_rank rank(ep, w, done);
     if (!rank.measure_all()) good = false;
   });

@@ -139,7 +139,7 @@ std::vector<preload_mpi> find_mpis(progress& log) {
     const std::string launcher = std::string("mpirun.") + name,
                       file = std::string("libtutti-preload-") + name + ".so";
     std::string library;
-    for (const std::string& folder : tutti::module_folders())
+    for (const std::string& folder : tutti::detail::module_folders())
       if (library.empty() && access((folder + "/" + file).c_str(), R_OK) == 0) library = folder + "/" + file;
     if (library.empty())
       log.report(fmt::format("{} is skipped: there is no {}", title, file));

@@ -13,7 +13,7 @@
 
 extern "C" char** environ;
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 constexpr std::array table = std::to_array<variable>({
@@ -147,4 +147,4 @@ std::vector<std::string> unknown_settings(std::span<const variable> all) {
   return unknown;
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

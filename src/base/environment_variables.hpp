@@ -49,4 +49,4 @@ TUTTI_API bool switch_setting(std::string_view name, bool default_value);
 /// The TUTTI_* variables that are set but not in `all`, sorted.
 std::vector<std::string> unknown_settings(std::span<const variable> all);
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -6,7 +6,7 @@
 #include "base/report_text.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 const engine_entry* find_engine(std::string_view name) noexcept {
   for (const engine_entry* e : engines())
@@ -43,4 +43,4 @@ std::vector<variable> all_variables() {
   return all;
 }
 
-}  // namespace tutti
+}  // namespace tutti::detail

@@ -3,7 +3,7 @@
 // The description of an engine and the table of all engines. An engine is a folder of src/engines
 // with a file engine.cpp, which defines
 //
-//   extern const engine_entry tutti::engine_<folder>;
+//   extern const engine_entry tutti::detail::engine_<folder>;
 //
 // cmake/engines.cmake makes the table from these folders. Elsewhere the library names an engine
 // only if it is the subject: mpi for adopt() and launchers, threads for hooked threads.
@@ -19,7 +19,7 @@
 #include "transport/endpoint.hpp"
 #include "tutti/detail/export.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 
 /// The facts from which the default engine is chosen.
 struct start_conditions {
@@ -83,4 +83,4 @@ std::string engine_names(std::string_view last_word);
 /// The variables of the library and of all engines, in the order of the documents.
 std::vector<variable> all_variables();
 
-}  // namespace tutti
+}  // namespace tutti::detail

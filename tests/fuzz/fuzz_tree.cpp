@@ -27,6 +27,8 @@
 
 using namespace tutti;
 
+using namespace tutti::detail;
+
 namespace {
 
 struct broken : std::runtime_error {

@@ -15,7 +15,7 @@
 #include "support/scoped_variable.hpp"
 #include "tutti/tutti.hpp"
 
-namespace tutti {
+namespace tutti::detail {
 namespace {
 
 using tests::scoped_variable;
@@ -111,4 +111,4 @@ TEST(engines, have_names_of_their_own_and_say_what_they_are) {
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::detail

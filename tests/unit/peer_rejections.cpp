@@ -10,6 +10,7 @@
 
 using tutti::detail::rejection;
 using tutti::detail::peer_rejections;
+using tutti::detail::rejection_state;
 namespace shm = tutti::shm;
 
 namespace {

@@ -99,11 +99,11 @@ struct mpi_operator {
 
 template <tutti::parameter Name>
 auto type_out() {
-  return tutti::detail::argument<Name, tutti::detail::flow::out, no_resize, told_datatype>{};
+  return tutti::detail::argument<Name, tutti::detail::flow::out, no_resize, returned_datatype>{};
 }
 template <tutti::parameter Name>
 auto type_out(MPI_Datatype& to) {
-  return tutti::detail::argument<Name, tutti::detail::flow::out, no_resize, datatype_to_tell>{{&to}};
+  return tutti::detail::argument<Name, tutti::detail::flow::out, no_resize, stored_datatype>{{&to}};
 }
 
 /// alloc_new_using<C>: a C of the elements of the call.
