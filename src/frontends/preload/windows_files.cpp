@@ -2,7 +2,7 @@
 //
 // Other blocking functions of MPI: windows and files. MPI runs them. Tutti's pending calls progress
 // during them, or are completed before. Checked mode compares the calls that all members of a
-// window or file make. Longer than a screen: one after another.
+// window or file make.
 #include <type_traits>
 
 #include "frontends/preload/entry.hpp"
