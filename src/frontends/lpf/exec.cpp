@@ -153,7 +153,7 @@ extern "C" lpf_err_t lpf_exec(lpf_t ctx, lpf_pid_t P, lpf_spmd_t spmd, lpf_args_
   if (has_null_arguments(args, operation_name, -1)) return LPF_ERR_FATAL;
   try {
     if (ctx == LPF_ROOT) return exec_from_root(P, spmd, args);
-    const context* const outer = context_of(ctx, operation_name);
+    const tutti::lpf::context* const outer = context_of(ctx, operation_name);
     return outer == nullptr ? LPF_ERR_FATAL : exec_within(*outer, P, spmd, args);
   } catch (...) {
     return report_exception(operation_name);

@@ -85,7 +85,7 @@ extern "C" lpf_err_t lpf_probe(lpf_t ctx, lpf_machine_t* params) {
       *params = machine_on(result.engine, result.p, result.p);
       return LPF_SUCCESS;
     }
-    context* const c = context_of(ctx, "lpf_probe");
+    tutti::lpf::context* const c = context_of(ctx, "lpf_probe");
     if (c == nullptr) return LPF_ERR_FATAL;
     return call_process(ctx, "lpf_probe", [&](tutti::bsp::process& p) {
       if (params == nullptr)
