@@ -121,7 +121,7 @@ class abstract_machine::state {
   /// The sum of words first .. end - 1 of a rank.
   std::size_t sum_of_words(int rank, std::size_t first, std::size_t end) const;
   std::int32_t trips(int rank, const trip_count& t) const;
-  std::size_t longest_block(int rank, table how) const;
+  std::size_t longest_block(int rank, partition how) const;
   void require_readable(int rank, const area& a, const char* action) const;
   void require_writable(int rank, const area& a) const;
   void move(int from, const area& source, int to, const area& target);

@@ -43,21 +43,22 @@ std::int32_t abstract_machine::state::trips(int rank, const trip_count& t) const
   if (t.per_segment == 0) return t.fixed;
   const schedule& s = schedule_of(rank);
   std::size_t longest = call_->counts[static_cast<std::size_t>(rank)];
-  if (t.per_segment == 2) longest = longest_block(rank, table::split);
+  if (t.per_segment == 2) longest = longest_block(rank, partition::split);
   const std::size_t each = std::max<std::size_t>(s.segment_bytes / call_->element_bytes, 1);
   return t.fixed + static_cast<std::int32_t>((longest + each - 1) / each);
 }
 
 // Only for the tables by which scratch may be declared.
-std::size_t abstract_machine::state::longest_block(int rank, table how) const {
+std::size_t abstract_machine::state::longest_block(int rank, partition how) const {
   const auto me = static_cast<std::size_t>(rank);
-  if (how == table::split) {
+  if (how == partition::split) {
     const auto parts = static_cast<std::size_t>(std::max(1, schedule_of(rank).parts));
     return (call_->counts[me] + parts - 1) / parts;
   }
-  if (how == table::uniform) return call_->counts[me];
-  if (how != table::in && how != table::out) fail(rank, "scratch is declared in blocks of words");
-  const block_table& l = how == table::in ? call_->in[me] : call_->out[me];
+  if (how == partition::uniform) return call_->counts[me];
+  if (how != partition::input_counts && how != partition::output_counts)
+    fail(rank, "scratch is declared in blocks of words");
+  const block_table& l = how == partition::input_counts ? call_->in[me] : call_->out[me];
   return l.counts.empty() ? 0 : *std::max_element(l.counts.begin(), l.counts.end());
 }
 
@@ -65,7 +66,7 @@ std::size_t abstract_machine::state::sum_of_words(int rank, std::size_t first, s
   const auto& all = ranks_[static_cast<std::size_t>(rank)].words;
   if (end > all.size())
     fail(rank,
-         "block " + std::to_string(end - 1) + " of a table of " + std::to_string(all.size()) + " words");
+         "block " + std::to_string(end - 1) + " of a partition by " + std::to_string(all.size()) + " words");
   std::size_t sum = 0;
   for (std::size_t i = first; i < end; ++i) sum += all[i];
   return sum;
@@ -75,13 +76,13 @@ void abstract_machine::state::table_area(int rank, const place& p, int first, ar
   const auto me = static_cast<std::size_t>(rank);
   const auto from = static_cast<std::size_t>(first), to = from + static_cast<std::size_t>(p.blocks);
   switch (p.how) {
-    case table::uniform: {
+    case partition::uniform: {
       const std::size_t unit = p.where == buffer::words ? 1 : call_->counts[me];
       a.first = from * unit;
       a.count = (to - from) * unit;
       return;
     }
-    case table::split: {
+    case partition::split: {
       const auto parts = static_cast<std::size_t>(std::max(1, schedule_of(rank).parts));
       if (to > parts)
         fail(rank, "block " + std::to_string(to - 1) + " of " + std::to_string(parts) + " parts");
@@ -90,34 +91,35 @@ void abstract_machine::state::table_area(int rank, const place& p, int first, ar
       a.count = to * quotient + std::min(to, rest) - a.first;
       return;
     }
-    case table::in:
-    case table::out: {
-      const block_table& l = p.how == table::in ? call_->in[me] : call_->out[me];
+    case partition::input_counts:
+    case partition::output_counts: {
+      const block_table& l = p.how == partition::input_counts ? call_->in[me] : call_->out[me];
       if (to > l.counts.size())
-        fail(rank, "block " + std::to_string(to - 1) + " of a table of " + std::to_string(l.counts.size()));
+        fail(rank, "block " + std::to_string(to - 1) + " of a partition into " +
+                       std::to_string(l.counts.size()) + " blocks");
       a.first = from < l.displs.size() ? l.displs[from] : 0;
       a.count = sum_of(l.counts, from, to);
       if (!p.packed)
         for (std::size_t i = from + 1; i < to; ++i)
           if (l.displs[i] != l.displs[i - 1] + l.counts[i - 1])
             fail(rank, "blocks " + std::to_string(from) + " .. " + std::to_string(to - 1) +
-                           " of a table need not be adjacent");
+                           " of a partition need not be adjacent");
       return;
     }
-    case table::dense:
+    case partition::dense:
       if (p.origin < 0 || p.origin > first)
         fail(rank, "block " + std::to_string(first) + " precedes block " + std::to_string(p.origin) +
                        ", with which the buffer begins");
       a.first = sum_of_words(rank, static_cast<std::size_t>(p.origin), from);
       a.count = sum_of_words(rank, from, to);
       return;
-    case table::spaced:
-    case table::padded: {
+    case partition::spaced:
+    case partition::padded: {
       const auto which = static_cast<std::size_t>(schedule_of(rank).width);
       const std::size_t width = sum_of_words(rank, which, which + 1);
       a.first = from * width;
-      a.padded = p.how == table::padded;
-      if (p.how == table::spaced && p.blocks != 1) fail(rank, "several blocks of table spaced");
+      a.padded = p.how == partition::padded;
+      if (p.how == partition::spaced && p.blocks != 1) fail(rank, "several blocks of partition spaced");
       a.count = a.padded ? (to - from) * width : sum_of_words(rank, from, to);
       if (a.count > width * (to - from))
         fail(rank,

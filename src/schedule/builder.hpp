@@ -21,7 +21,7 @@ using namespace tutti::detail;
 namespace tutti::detail {
 
 // --- places --------------------------------------------------------------------------------------
-constexpr place blocks(buffer b, index first, int n, table t = table::uniform) {
+constexpr place blocks(buffer b, index first, int n, partition t = partition::uniform) {
   place p;
   p.where = b;
   p.how = t;
@@ -29,19 +29,19 @@ constexpr place blocks(buffer b, index first, int n, table t = table::uniform) {
   p.first = first;
   return p;
 }
-constexpr place blocks(buffer b, int first, int n, table t = table::uniform) {
+constexpr place blocks(buffer b, int first, int n, partition t = partition::uniform) {
   return blocks(b, index{first}, n, t);
 }
-constexpr place block(buffer b, index i, table t = table::uniform) { return blocks(b, i, 1, t); }
-constexpr place block(buffer b, int i, table t = table::uniform) { return blocks(b, index{i}, 1, t); }
+constexpr place block(buffer b, index i, partition t = partition::uniform) { return blocks(b, i, 1, t); }
+constexpr place block(buffer b, int i, partition t = partition::uniform) { return blocks(b, index{i}, 1, t); }
 constexpr place whole(buffer b) { return block(b, 0); }
-/// Places the blocks at the beginning of their buffer, not at the offset that the table states.
+/// Places the blocks at the beginning of their buffer, not at the offset that the partition states.
 constexpr place packed(place p) {
   p.packed = true;
   return p;
 }
 /// The block with index permutation(i) (builder::permute).
-constexpr place permuted(buffer b, index i, table t = table::uniform) {
+constexpr place permuted(buffer b, index i, partition t = partition::uniform) {
   place p = block(b, i, t);
   p.permuted = true;
   return p;
@@ -49,7 +49,7 @@ constexpr place permuted(buffer b, index i, table t = table::uniform) {
 /// `n` blocks without gaps, of words[first], words[first + 1] ... elements. Block `origin` begins
 /// at the start of the buffer.
 constexpr place dense(buffer b, index first, int n = 1, int origin = 0) {
-  place p = blocks(b, first, n, table::dense);
+  place p = blocks(b, first, n, partition::dense);
   p.origin = origin;
   return p;
 }
@@ -59,11 +59,14 @@ constexpr place dense(buffer b, int first, int n = 1, int origin = 0) {
 constexpr place word(index i) { return block(buffer::words, i); }
 constexpr place word(int i) { return block(buffer::words, i); }
 constexpr place words(int first, int n) { return blocks(buffer::words, first, n); }
-/// The table of all ranks' blocks in the operand of a reduce_scatter(_block). result_table is the
-/// same for the result of an allgather(v) or gather(v). Files that write the regular form and the
-/// vector form use both.
-constexpr table operand_table(const shape& s) {
-  return s.what == collective::reduce_scatter_block ? table::uniform : table::in;
+/// The partition into all ranks' blocks in the operand of a reduce_scatter(_block).
+/// result_partition is the same for the result of an allgather(v) or gather(v). Files that write
+/// the regular form and the vector form use both.
+constexpr partition operand_partition(const shape& s) {
+  return s.what == collective::reduce_scatter_block ? partition::uniform : partition::input_counts;
+}
+constexpr partition result_partition(const shape& s) {
+  return is_vector_form(s.what) ? partition::output_counts : partition::uniform;
 }
 constexpr table result_table(const shape& s) { return is_vector_form(s.what) ? table::out : table::uniform; }
 constexpr place segment(place p, index s) {
@@ -178,8 +181,8 @@ class builder {
     schedule_.items.push_back(n);
   }
 
-  /// Declares a scratch buffer of `blocks` blocks, each as long as the longest block of the table.
-  void scratch(buffer which, int blocks, table how = table::uniform) {
+  /// Declares a scratch buffer of `blocks` blocks, each as long as the longest block of the partition.
+  void scratch(buffer which, int blocks, partition how = partition::uniform) {
     schedule_.scratch[static_cast<int>(which) - static_cast<int>(buffer::scratch0)] = {how, blocks, 0};
   }
   void words(int how_many, int width = 0) {
@@ -197,7 +200,7 @@ class builder {
     round();
     for (step& s : schedule_.steps) {
       for (place* p : {&s.source, &s.other, &s.target})
-        p->plain = p->how == table::uniform && !p->segmented && !p->packed && !p->permuted &&
+        p->plain = p->how == partition::uniform && !p->segmented && !p->packed && !p->permuted &&
                    p->where != buffer::words && p->first.is_constant() && p->first.modulus == 0;
       if (!is_local(s.kind) && s.peer.is_constant()) schedule_.peers.push_back(s.peer.base);
     }

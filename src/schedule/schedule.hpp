@@ -9,9 +9,9 @@
 // A schedule must not write the source of a send before the round is over: the receiver may read it
 // directly.
 //
-// Places are symbolic: a buffer, a table that divides it into blocks, and a range of blocks. So a
+// Places are symbolic: a buffer, a partition of it into blocks, and a range of blocks. So a
 // schedule depends on the number of ranks, the own rank, the root and the algorithm's parameters.
-// It depends neither on addresses nor on counts; counts enter only through the table of a place. So
+// It depends neither on addresses nor on counts; counts enter only through the partition of a place. So
 // one schedule serves every size.
 #pragma once
 
@@ -23,21 +23,21 @@ namespace tutti::detail {
 
 /// `input` and `output` belong to the caller. scratch0..3 belong to the executor; the schedule
 /// declares or reserves their sizes. `words` belong to the executor too: 64-bit integers, initially
-/// 0. They determine the block lengths of the tables `dense`, `spaced` and `padded`. A word is a
-/// block of table::uniform.
+/// 0. They determine the block lengths of the partitions `dense`, `spaced` and `padded`. A word is a
+/// block of partition::uniform.
 enum class buffer : std::uint8_t { input, output, scratch0, scratch1, scratch2, scratch3, words };
 inline constexpr int buffer_count = 7;
 inline constexpr int scratch_count = 4;
 
 /// How a buffer is divided into blocks. All lengths are in elements of the call's type.
-enum class table : std::uint8_t {
-  uniform,  ///< block i is [i*count, (i+1)*count)
-  split,    ///< count elements in `parts` nearly equal blocks; the first count % parts are 1 longer
-  in,       ///< block i: in_counts[i] elements at in_displs[i]
-  out,      ///< block i: out_counts[i] elements at out_displs[i]
-  dense,    ///< block i: words[i] elements, without gaps, after blocks `origin` .. i-1
-  spaced,   ///< block i: words[i] elements at i * words[schedule::width]
-  padded,   ///< block i: words[schedule::width] elements at i * words[schedule::width]
+enum class partition : std::uint8_t {
+  uniform,        ///< block i is [i*count, (i+1)*count)
+  split,          ///< count elements in `parts` blocks; the first count % parts are 1 longer
+  input_counts,   ///< block i: in_counts[i] elements at in_displs[i]
+  output_counts,  ///< block i: out_counts[i] elements at out_displs[i]
+  dense,          ///< block i: words[i] elements, without gaps, after blocks `origin` .. i-1
+  spaced,         ///< block i: words[i] elements at i * words[schedule::width]
+  padded,         ///< block i: words[schedule::width] elements at i * words[schedule::width]
 };
 
 /// base + outer*o + inner*i, reduced into [0, modulus) if modulus > 0. o and i are the counters of
@@ -51,21 +51,21 @@ struct index {
   constexpr bool is_constant() const noexcept { return outer == 0 && inner == 0; }
 };
 
-/// `blocks` consecutive blocks of a buffer from block `first` on. In the tables `in` and `out` only
-/// a single block is certain to be contiguous. In table `spaced` a place must name a single block.
-/// If `segmented` is set, the place is segment number `segment` of these blocks
-/// (schedule::segment_bytes bytes each). If the segment does not exist (negative, or beyond the
-/// end), both sides omit the step.
+/// `blocks` consecutive blocks of a buffer from block `first` on. In the partitions `input_counts`
+/// and `output_counts` only a single block is certain to be contiguous. In the partition `spaced` a
+/// place must name a single block. If `segmented` is set, the place is segment number `segment` of
+/// these blocks (schedule::segment_bytes bytes each). If the segment does not exist (negative, or
+/// beyond the end), both sides omit the step.
 struct place {
   buffer where = buffer::input;
-  table how = table::uniform;
+  partition how = partition::uniform;
   bool plain = false;  ///< uniform, whole blocks, constant index; the builder sets it
   bool segmented : 1 = false;
-  bool packed : 1 = false;  ///< begins at the start of its buffer; the table gives its length
+  bool packed : 1 = false;  ///< begins at the start of its buffer; the partition gives its length
   /// block schedule::permutation(first) instead of `first`; a single block
   bool permuted : 1 = false;
   std::int32_t blocks = 1;
-  std::int32_t origin = 0;  ///< for table::dense
+  std::int32_t origin = 0;  ///< for partition::dense
   std::int32_t pieces = 0;
   index first{};
   index segment{};
@@ -113,10 +113,10 @@ struct item {
   trip_count trips{};
 };
 
-/// The size of a scratch buffer: `blocks` blocks as long as the table's longest block, and at least
-/// `bytes` bytes.
+/// The size of a scratch buffer: `blocks` blocks as long as the partition's longest block, and at
+/// least `bytes` bytes.
 struct scratch_size {
-  table how = table::uniform;
+  partition how = partition::uniform;
   std::int32_t blocks = 0;
   std::size_t bytes = 0;
 };
@@ -125,7 +125,7 @@ struct schedule {
   std::vector<item> items;
   std::vector<step> steps;
   scratch_size scratch[scratch_count] = {};
-  std::int32_t parts = 1;  ///< for table::split
+  std::int32_t parts = 1;  ///< for partition::split
   std::int32_t words = 0;  ///< number of words
   std::int32_t width = 0;  ///< index of the word with the distance of spaced and padded blocks
   std::int32_t ranks = 1;  ///< the second argument of `permutation`

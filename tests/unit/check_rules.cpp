@@ -105,9 +105,10 @@ TEST(places, gaps_of_the_caller_stay_as_they_are) {
   const abstract_call p = make_abstract_call(w);
   const auto write = [](int first) {
     return [first](const shape& s, builder& b) {
-      b.copy(whole(buffer::input), block(buffer::output, s.rank, table::out));
+      b.copy(whole(buffer::input), block(buffer::output, s.rank, partition::output_counts));
       b.round();
-      b.exchange(1 - s.rank, whole(buffer::input), 1 - s.rank, block(buffer::output, 1 - s.rank, table::out));
+      b.exchange(1 - s.rank, whole(buffer::input), 1 - s.rank,
+                 block(buffer::output, 1 - s.rank, partition::output_counts));
       b.round();
       if (first != 0)
         // Writes to the beginning, where there is a gap.
@@ -117,7 +118,8 @@ TEST(places, gaps_of_the_caller_stay_as_they_are) {
   EXPECT_EQ(found(p, write(0)), "");
   EXPECT_TRUE(contains(found(p, write(1)), "a gap of the caller"));
   EXPECT_TRUE(contains(
-      found(p, [](const shape&, builder& b) { b.send(0, blocks(buffer::output, 0, 2, table::out)); }),
+      found(p, [](const shape&,
+                  builder& b) { b.send(0, blocks(buffer::output, 0, 2, partition::output_counts)); }),
       "need not be adjacent"));
 }
 
@@ -218,13 +220,14 @@ TEST(words, give_the_lengths_of_blocks) {
       b.round();
       b.exchange(1 - s.rank, word(s.rank), 1 - s.rank, word(1 - s.rank));
       b.maximum(word(0), word(1), word(2));
-      b.reserve(blocks(buffer::scratch0, 0, 2, table::padded));
-      b.copy(whole(buffer::input), block(buffer::scratch0, s.rank, table::padded));
+      b.reserve(blocks(buffer::scratch0, 0, 2, partition::padded));
+      b.copy(whole(buffer::input), block(buffer::scratch0, s.rank, partition::padded));
       b.round();
-      b.exchange(1 - s.rank, block(buffer::scratch0, s.rank, table::padded), 1 - s.rank,
-                 block(buffer::scratch0, 1 - s.rank, table::padded));
+      b.exchange(1 - s.rank, block(buffer::scratch0, s.rank, partition::padded), 1 - s.rank,
+                 block(buffer::scratch0, 1 - s.rank, partition::padded));
       for (int r = 0; r < 2; ++r)
-        b.copy(block(buffer::scratch0, r, table::padded), block(buffer::output, r, table::out));
+        b.copy(block(buffer::scratch0, r, partition::padded),
+               block(buffer::output, r, partition::output_counts));
     };
   };
   outcome o;

@@ -17,7 +17,7 @@ namespace tutti::algorithms::allgather_across {
 
 void write(const shape& s, builder& b) {
   const patterns::sides group = parts::sides_of(s);
-  const table how = result_table(s);
+  const partition how = result_partition(s);
   parts::for_each_pairing(group, b, [&](int first, int step) {
     const index rank = at(group.remote(first), step);
     b.exchange(rank, whole(buffer::input), rank, block(buffer::output, at(first, step), how));

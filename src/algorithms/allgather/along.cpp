@@ -17,7 +17,7 @@
 namespace tutti::algorithms::allgather_along {
 
 void write(const shape& s, builder& b) {
-  const table how = result_table(s);
+  const partition how = result_partition(s);
   const int p = s.size, r = s.rank, left = r, right = p - 1 - r;  // number of ranks on each side
   const auto of = [&](int rank, int by) { return block(buffer::output, at(rank, by), how); };
   if (!s.in_place) b.copy(whole(buffer::input), of(r, 0));

@@ -34,7 +34,7 @@ place blocks_of(const shape& s, int low, int high) {
 void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank;
   const bool varying_lengths = s.what == collective::allgatherv && p > 1;
-  const auto result = [&](index i) { return block(buffer::output, i, result_table(s)); };
+  const auto result = [&](index i) { return block(buffer::output, i, result_partition(s)); };
   if (!s.in_place) b.copy(whole(buffer::input), result(index{r}));
   if (varying_lengths) {
     // Word i is the length of rank i's block.

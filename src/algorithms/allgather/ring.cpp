@@ -16,7 +16,7 @@
 namespace tutti::algorithms::allgather_ring {
 
 void write(const shape& s, builder& b) {
-  const table how = result_table(s);
+  const partition how = result_partition(s);
   const int p = s.size, r = s.rank, up = (r + 1) % p, down = (r + p - 1) % p;
   if (!s.in_place) b.copy(whole(buffer::input), block(buffer::output, r, how));
   b.round();

@@ -18,12 +18,12 @@ namespace tutti::algorithms::allgatherv_bruck {
 
 void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank;
-  const place own = block(buffer::output, r, table::out);
+  const place own = block(buffer::output, r, partition::output_counts);
   if (!s.in_place) b.copy(whole(buffer::input), own);
   if (p == 1) return;
   // Word i is the length of the block of the rank i above.
   b.words(p);
-  b.loop(p, [&] { b.measure(block(buffer::output, at(r, 1, p), table::out), word(at(0, 1))); });
+  b.loop(p, [&] { b.measure(block(buffer::output, at(r, 1, p), partition::output_counts), word(at(0, 1))); });
   b.reserve(dense(buffer::scratch0, 0, p));
   b.copy(own, dense(buffer::scratch0, 0));
   for (int received = 1; received < p;) {
@@ -34,7 +34,8 @@ void write(const shape& s, builder& b) {
     received += n;
   }
   b.loop(p - 1, [&] {
-    b.copy(dense(buffer::scratch0, at(1, 1)), block(buffer::output, at(r + 1, 1, p), table::out));
+    b.copy(dense(buffer::scratch0, at(1, 1)),
+           block(buffer::output, at(r + 1, 1, p), partition::output_counts));
   });
 }
 

@@ -70,7 +70,7 @@ class message {
 
 void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank, n = s.of(algorithm_parameter::blocks);
-  if (!s.in_place) b.copy(whole(buffer::input), block(buffer::output, r, table::out));
+  if (!s.in_place) b.copy(whole(buffer::input), block(buffer::output, r, partition::output_counts));
   if (p == 1) return;
   const patterns::circulant graph(p);
   const int q = graph.phase(), phases = graph.phases(n), idle = graph.idle(n);
@@ -78,7 +78,9 @@ void write(const shape& s, builder& b) {
   for (int v = 0; v < p; ++v) blocks_to_receive.push_back(graph.receives(v));
 
   b.words(4 * p);
-  b.loop(p, [&] { b.measure(piece(block(buffer::output, at(0, 1), table::out), at(0), n), word(at(1, 1))); });
+  b.loop(p, [&] {
+    b.measure(piece(block(buffer::output, at(0, 1), partition::output_counts), at(0), n), word(at(1, 1)));
+  });
   b.reserve(dense(buffer::scratch0, 1, p, 1));
   b.reserve(dense(buffer::scratch1, 1, p, 1));
 
@@ -88,7 +90,8 @@ void write(const shape& s, builder& b) {
       const auto distance = static_cast<std::size_t>((receiver - j + p) % p);
       const int number = blocks_to_receive[distance][static_cast<std::size_t>(k)] + offset;
       if (number >= 0)
-        m.add(piece(block(buffer::output, j, table::out), at(std::min(number, n - 1), per_turn), n));
+        m.add(piece(block(buffer::output, j, partition::output_counts), at(std::min(number, n - 1), per_turn),
+                    n));
     }
   };
   const auto phase = [&](int number, int per_turn) {

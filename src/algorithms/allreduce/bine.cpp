@@ -35,7 +35,7 @@ void write(const shape& s, builder& b) {
   b.split_into(f.groups);
   const auto partner = [&](int j) { return f.leader_of(patterns::bine::partner(group, j, f.groups)); };
   const auto pieces_of = [](buffer where) {
-    return [where](int first, int n) { return blocks(where, first, n, table::split); };
+    return [where](int first, int n) { return blocks(where, first, n, partition::split); };
   };
   buffer operand = buffer::input;
   if (f.in_pair(s.rank)) {

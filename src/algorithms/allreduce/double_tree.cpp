@@ -30,7 +30,7 @@ void write(const shape& s, builder& b) {
   b.split_into(2);
   b.segments_of(static_cast<std::size_t>(s.of(algorithm_parameter::segment)));
   const auto half = [](buffer which, int tree, int behind) {
-    return segment(block(which, tree, table::split), at(-behind, 1));
+    return segment(block(which, tree, partition::split), at(-behind, 1));
   };
   // A segment takes `height` steps upwards, and then as many downwards.
   b.loop({2 * trees.height - 1, 2}, [&] {

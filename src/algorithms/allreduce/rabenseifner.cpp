@@ -28,7 +28,7 @@ void write(const shape& s, builder& b) {
   const patterns::fold f(s.size);
   b.split_into(f.groups);
   const auto of = [](buffer which) {
-    return [which](int first, int n) { return blocks(which, first, n, table::split); };
+    return [which](int first, int n) { return blocks(which, first, n, partition::split); };
   };
   const auto result = of(buffer::output);
   const int own = parts::recursive_halving(b, f, s.rank, parts::distances::doubling, of(buffer::input),

@@ -26,7 +26,7 @@ namespace tutti::algorithms::allreduce_reduce_scatter_allgather {
 
 namespace {
 
-place part(buffer which, int first, int n) { return blocks(which, first, n, table::split); }
+place part(buffer which, int first, int n) { return blocks(which, first, n, partition::split); }
 
 /// The part that a group owns at the beginning of a round, and the groups that divide it: `factor`
 /// groups, `distance` apart.
@@ -50,11 +50,11 @@ void reduce_scatter(builder& b, const round_of_groups& r, buffer source) {
   const place result = part(buffer::output, r.own(), r.each);
   const auto waiting = [&](int j) {
     const int slot = j - (j > digit ? 1 : 0) - (j > neighbour ? 1 : 0);
-    return block(buffer::scratch0, slot, table::padded);
+    return block(buffer::scratch0, slot, partition::padded);
   };
   if (r.factor > 2) {
     b.measure(result, word(0));
-    b.reserve(blocks(buffer::scratch0, 0, r.factor - 2, table::padded));
+    b.reserve(blocks(buffer::scratch0, 0, r.factor - 2, partition::padded));
   }
   for (int t = 1; t < r.factor; ++t) {
     const int to = r.member_at(t), from = r.member_at(-t);

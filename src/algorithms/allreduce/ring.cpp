@@ -23,12 +23,12 @@ void write(const shape& s, builder& b) {
   }
   const int p = s.size, r = s.rank, up = (r + 1) % p, down = (r + p - 1) % p;
   b.split_into(p);
-  const auto part = [&](buffer which, int base) { return block(which, at(base, -1, p), table::split); };
+  const auto part = [&](buffer which, int base) { return block(which, at(base, -1, p), partition::split); };
   // The block that is sent was completed one step ago, and the one that is written is its
   // neighbour, so they never conflict.
-  b.send(up, block(buffer::input, r, table::split));
-  b.recv_reduce_left({down}, block(buffer::input, down, table::split),
-                     block(buffer::output, down, table::split));
+  b.send(up, block(buffer::input, r, partition::split));
+  b.recv_reduce_left({down}, block(buffer::input, down, partition::split),
+                     block(buffer::output, down, partition::split));
   b.loop(p - 2, [&] {
     b.send(up, part(buffer::output, r - 1));
     b.recv_reduce_left({down}, part(buffer::input, r - 2), part(buffer::output, r - 2));

@@ -28,7 +28,7 @@ void write(const shape& s, builder& b) {
   b.split_into(p);
   b.segments_of(static_cast<std::size_t>(s.of(algorithm_parameter::segment)));
   const auto part = [&](buffer which, index at_block, index at_segment) {
-    return segment(block(which, at_block, table::split), at_segment);
+    return segment(block(which, at_block, partition::split), at_segment);
   };
   const auto step = [&](buffer source, index sent, index now, index before) {
     b.send(up, part(source, sent, now));

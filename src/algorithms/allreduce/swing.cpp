@@ -29,7 +29,7 @@ namespace {
 
 using patterns::swing;
 
-place at_range(buffer which, swing::range r) { return blocks(which, r.first, r.count, table::split); }
+place at_range(buffer which, swing::range r) { return blocks(which, r.first, r.count, partition::split); }
 
 /// The messages of one direction, and the packed form of those with several ranges: one word for
 /// each range holds its length.
@@ -87,7 +87,7 @@ void write_butterfly(const shape& s, builder& b, const swing& pattern, bool odd)
   const buffer out = buffer::scratch0, in = buffer::scratch1;
   // The last rank of an odd number exchanges with the others one after the other.
   const int last_rank_round = odd ? static_cast<int>(static_cast<std::int64_t>(s.rank) * rounds / last) : -1;
-  const place own = block(buffer::output, all.own, table::split);
+  const place own = block(buffer::output, all.own, partition::split);
 
   for (int j = 0; j < rounds; ++j) {
     const buffer vector = j == 0 ? buffer::input : buffer::output;
@@ -109,7 +109,7 @@ void write_butterfly(const shape& s, builder& b, const swing& pattern, bool odd)
       if (j == 0 && !s.in_place) b.copy(at_range(buffer::input, r), at_range(buffer::output, r));
     b.round();
     if (j != last_rank_round) continue;
-    b.send(last, block(buffer::input, last, table::split));
+    b.send(last, block(buffer::input, last, partition::split));
     b.recv_reduce_right({last}, own, own);
     b.round();
   }
@@ -118,15 +118,15 @@ void write_butterfly(const shape& s, builder& b, const swing& pattern, bool odd)
     const buffer vector = buffer::output;
     received.for_each_packed(out, j, vector, [&](place unpacked, place packed) { b.copy(unpacked, packed); });
     b.exchange(partner, received.in(out, j, vector), partner, sent.in(in, j, vector));
-    if (rounds - 1 - j == last_rank_round) b.exchange(last, own, last, block(vector, last, table::split));
+    if (rounds - 1 - j == last_rank_round) b.exchange(last, own, last, block(vector, last, partition::split));
     sent.for_each_packed(in, j, vector, [&](place unpacked, place packed) { b.copy(packed, unpacked); });
     b.round();
   }
   // What the first half of the algorithm sends, the second half receives.
   const int n = std::max(sent.max_blocks(), received.max_blocks());
   if (n > 0) {
-    b.scratch(out, n, table::split);
-    b.scratch(in, n, table::split);
+    b.scratch(out, n, partition::split);
+    b.scratch(in, n, partition::split);
   }
 }
 
@@ -135,8 +135,8 @@ void write_butterfly(const shape& s, builder& b, const swing& pattern, bool odd)
 /// same way.
 void write_last(const shape& s, builder& b, const swing& pattern) {
   const int last = s.size - 1;
-  const place operand = block(buffer::input, last, table::split);
-  const place own = block(buffer::output, last, table::split);
+  const place operand = block(buffer::input, last, partition::split);
+  const place own = block(buffer::output, last, partition::split);
   const auto reduce = [&](index rank, place theirs, place sum) {
     b.send(rank, theirs);
     b.recv_reduce_right(rank, sum, own);
@@ -148,7 +148,7 @@ void write_last(const shape& s, builder& b, const swing& pattern) {
   };
   if (pattern.is_regular()) {
     b.permute(swing::regular_block_of, last);
-    const auto theirs = [](buffer which, index rank) { return permuted(which, rank, table::split); };
+    const auto theirs = [](buffer which, index rank) { return permuted(which, rank, partition::split); };
     reduce({0}, theirs(buffer::input, {0}), operand);
     b.loop(last - 1, [&] { reduce(at(1, 1), theirs(buffer::input, at(1, 1)), own); });
     b.loop(last, [&] { gather(at(0, 1), theirs(buffer::output, at(0, 1))); });
@@ -157,7 +157,7 @@ void write_last(const shape& s, builder& b, const swing& pattern) {
   std::vector<int> block_of(static_cast<std::size_t>(last));
   for (int i = 0; const int owner : pattern.owners()) block_of[static_cast<std::size_t>(owner)] = i++;
   const auto theirs = [&](buffer which, int rank) {
-    return block(which, block_of[static_cast<std::size_t>(rank)], table::split);
+    return block(which, block_of[static_cast<std::size_t>(rank)], partition::split);
   };
   for (int r = 0; r < last; ++r) reduce({r}, theirs(buffer::input, r), r == 0 ? operand : own);
   for (int r = 0; r < last; ++r) gather({r}, theirs(buffer::output, r));

@@ -17,7 +17,8 @@ namespace tutti::algorithms::alltoall_across {
 void write(const shape& s, builder& b) {
   const patterns::sides group = parts::sides_of(s);
   const bool even = s.what == collective::alltoall;
-  const table in = even ? table::uniform : table::in, out = even ? table::uniform : table::out;
+  const partition in = even ? partition::uniform : partition::input_counts,
+                  out = even ? partition::uniform : partition::output_counts;
   parts::for_each_pairing(group, b, [&](int first, int step) {
     const index rank = at(group.remote(first), step), member = at(first, step);
     b.exchange(rank, block(buffer::input, member, in), rank, block(buffer::output, member, out));

@@ -15,7 +15,7 @@
 namespace tutti::algorithms::alltoall_in_place_exchange {
 
 void write(const shape& s, builder& b) {
-  if (s.in_place) return parts::exchange_in_place(s, b, table::uniform);
+  if (s.in_place) return parts::exchange_in_place(s, b, partition::uniform);
   b.copy(block(buffer::input, s.rank), block(buffer::output, s.rank));
   parts::exchange_with_all(s, b, [&](index partner) {
     b.exchange(partner, block(buffer::input, partner), partner, block(buffer::output, partner));

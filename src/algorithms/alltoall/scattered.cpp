@@ -21,7 +21,8 @@ namespace tutti::algorithms::alltoall_scattered {
 void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank;
   const bool uniform = s.what == collective::alltoall;
-  const table in = uniform ? table::uniform : table::in, out = uniform ? table::uniform : table::out;
+  const partition in = uniform ? partition::uniform : partition::input_counts,
+                  out = uniform ? partition::uniform : partition::output_counts;
   b.copy(block(buffer::input, r, in), block(buffer::output, r, out));
   b.round();
   parts::in_windows(b, p - 1, s.of(algorithm_parameter::window), [&](int i, int step) {

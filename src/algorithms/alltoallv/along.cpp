@@ -26,9 +26,10 @@ struct packer {
 
   // In place, an operand has the layout of the result.
   place operand(index of) const {
-    return s.in_place ? block(buffer::output, of, table::out) : block(buffer::input, of, table::in);
+    return s.in_place ? block(buffer::output, of, partition::output_counts)
+                      : block(buffer::input, of, partition::input_counts);
   }
-  static place result(index of) { return block(buffer::output, of, table::out); }
+  static place result(index of) { return block(buffer::output, of, partition::output_counts); }
 
   // Packs message 0: `n` blocks from that of rank `first` on, in `direction`.
   void pack(const parts::block_relay& relay, int first, int direction, int n) const {

@@ -22,9 +22,10 @@ void write(const shape& s, builder& b) {
   // In place, the operand's blocks have the layout of the result.
   parts::hop_exchange(s, b).write(
       [&](index i) {
-        return s.in_place ? block(buffer::output, i, table::out) : block(buffer::input, i, table::in);
+        return s.in_place ? block(buffer::output, i, partition::output_counts)
+                          : block(buffer::input, i, partition::input_counts);
       },
-      [](index i) { return block(buffer::output, i, table::out); });
+      [](index i) { return block(buffer::output, i, partition::output_counts); });
 }
 
 }  // namespace tutti::algorithms::alltoallv_hops

@@ -16,6 +16,6 @@
 
 namespace tutti::algorithms::alltoallv_in_place_pairwise {
 
-void write(const shape& s, builder& b) { parts::exchange_in_place(s, b, table::out); }
+void write(const shape& s, builder& b) { parts::exchange_in_place(s, b, partition::output_counts); }
 
 }  // namespace tutti::algorithms::alltoallv_in_place_pairwise

@@ -35,9 +35,9 @@ void write(const shape& s, builder& b) {
     // Of the two groups, the one whose index is a multiple of 2 * mask already has the other's
     // blocks.
     const int partner = g ^ mask, own = g & -mask, partner_blocks = partner & -mask;
-    if (partner % (2 * mask) != 0) b.send(rank_at(partner), blocks(data, own, mask, table::split));
+    if (partner % (2 * mask) != 0) b.send(rank_at(partner), blocks(data, own, mask, partition::split));
     if (g % (2 * mask) != 0)
-      b.recv(rank_at(partner), blocks(buffer::output, partner_blocks, mask, table::split));
+      b.recv(rank_at(partner), blocks(buffer::output, partner_blocks, mask, partition::split));
     b.round();
   }
   if (f.in_pair(v)) b.send(s.absolute(v + 1), whole(data));

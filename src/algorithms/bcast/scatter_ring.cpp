@@ -27,9 +27,9 @@ void write(const shape& s, builder& b) {
   const buffer data = v == 0 ? buffer::input : buffer::output;
   const int sends = p - parts::scattered_blocks(next, p), recvs = p - parts::scattered_blocks(v, p);
   const int both = std::min(sends, recvs);
-  const auto send = [&](int from) { b.send(up, block(data, at(v - from, -1, p), table::split)); };
+  const auto send = [&](int from) { b.send(up, block(data, at(v - from, -1, p), partition::split)); };
   const auto recv = [&](int from) {
-    b.recv(down, block(buffer::output, at(v - 1 - from, -1, p), table::split));
+    b.recv(down, block(buffer::output, at(v - 1 - from, -1, p), partition::split));
   };
   b.loop(both, [&] {
     send(0);

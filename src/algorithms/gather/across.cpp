@@ -17,7 +17,7 @@ namespace tutti::algorithms::gather_across {
 void write(const shape& s, builder& b) {
   const patterns::sides group = parts::sides_of(s);
   if (s.rank == s.root) {
-    const table how = result_table(s);
+    const partition how = result_partition(s);
     b.loop(group.remote_size(),
            [&] { b.recv(at(group.remote(0), 1), block(buffer::output, at(0, 1), how)); });
   } else if (!group.contains(s.root)) {

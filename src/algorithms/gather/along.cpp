@@ -17,7 +17,7 @@
 namespace tutti::algorithms::gather_along {
 
 void write(const shape& s, builder& b) {
-  if (s.rank == s.root) return parts::gather_from_rows(s, b, table::uniform);
+  if (s.rank == s.root) return parts::gather_from_rows(s, b, partition::uniform);
   const parts::row_position here = parts::row_position_of(s);
   b.scratch(buffer::scratch0, std::min(here.behind, 2));
   const auto scratch = [](int step, int by) { return block(buffer::scratch0, at(step, by, 2)); };

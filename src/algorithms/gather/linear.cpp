@@ -20,7 +20,7 @@ void write(const shape& s, builder& b) {
     b.send(s.root, whole(buffer::input));
     return;
   }
-  const table how = result_table(s);
+  const partition how = result_partition(s);
   parts::in_windows(b, s.size - 1, 32, [&](int first, int step) {
     const index from = at(s.root + 1 + first, step, s.size);
     b.recv(from, block(buffer::output, from, how));

@@ -18,7 +18,7 @@
 namespace tutti::algorithms::gatherv_along {
 
 void write(const shape& s, builder& b) {
-  if (s.rank == s.root) return parts::gather_from_rows(s, b, table::out);
+  if (s.rank == s.root) return parts::gather_from_rows(s, b, partition::output_counts);
   const parts::row_position here = parts::row_position_of(s);
   b.words(3);
   parts::block_relay relay(b, {.from = here.farther,

@@ -55,7 +55,7 @@ void write(const shape& s, builder& b) {
   const int p = s.size, k = s.of(algorithm_parameter::k);
   const int first = std::min(k, p);  // positions before it send a single block
   const auto result = [&](int v, int step) {
-    return block(buffer::output, at(s.root + v, step, p), table::out);
+    return block(buffer::output, at(s.root + v, step, p), partition::output_counts);
   };
   if (p > first) {
     // Word i is the length of the block of position i.

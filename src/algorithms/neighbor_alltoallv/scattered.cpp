@@ -47,19 +47,20 @@ std::vector<edge> sorted(std::span<const int> neighbours, const shape& s, bool o
 void write(const shape& s, builder& b) {
   const auto operand = [&](const edge& e) {
     return s.what == collective::neighbor_allgatherv ? whole(buffer::input)
-                                                     : block(buffer::input, e.block, table::in);
+                                                     : block(buffer::input, e.block, partition::input_counts);
   };
   const std::vector<edge> out = sorted(s.destinations, s, true), in = sorted(s.sources, s, false);
   auto o = out.begin(), i = in.begin();
   for (; o != out.end() && o->distance == 0 && i != in.end() && i->distance == 0; ++o, ++i)
-    b.copy(operand(*o), block(buffer::output, i->block, table::out));
+    b.copy(operand(*o), block(buffer::output, i->block, partition::output_counts));
   b.round();
   for (int in_progress = 0; o != out.end() || i != in.end();) {
     const bool sends = i == in.end() || (o != out.end() && !(*i < *o));
     const bool receives = o == out.end() || (i != in.end() && !(*o < *i));
     if (sends) b.send(s.destinations[static_cast<std::size_t>(o->block)], operand(*o));
     if (receives)
-      b.recv(s.sources[static_cast<std::size_t>(i->block)], block(buffer::output, i->block, table::out));
+      b.recv(s.sources[static_cast<std::size_t>(i->block)],
+             block(buffer::output, i->block, partition::output_counts));
     o += sends;
     i += receives;
     if (++in_progress == s.of(algorithm_parameter::window)) {

@@ -22,7 +22,7 @@ class block_stacks {
  public:
   /// `capacity`: the maximum number of blocks on a stack.
   block_stacks(const shape& s, builder& b, int capacity)
-      : b_(b), how_(operand_table(s)), rank_(s.rank), ranks_(s.size), capacity_(capacity) {}
+      : b_(b), how_(operand_partition(s)), rank_(s.rank), ranks_(s.size), capacity_(capacity) {}
 
   /// The operand of offset o; in a loop, of o, o + step ...
   place operand(int o, int step = 0) const {
@@ -78,7 +78,7 @@ class block_stacks {
   }
 
  private:
-  bool varying_lengths() const { return how_ != table::uniform; }
+  bool varying_lengths() const { return how_ != partition::uniform; }
   static buffer memory(int stack) { return stack == 0 ? buffer::scratch0 : buffer::scratch1; }
   template <class Body>
   void repeat(int n, Body&& body) {
@@ -87,7 +87,7 @@ class block_stacks {
   }
 
   builder& b_;
-  table how_;
+  partition how_;
   int rank_, ranks_, capacity_;
   int top_[2] = {}, max_top_[2] = {}, max_received_ = 0;
 };

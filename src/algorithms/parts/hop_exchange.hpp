@@ -20,7 +20,7 @@
 namespace tutti::parts {
 
 /// The words for blocks of different lengths. Word i is the length of slot i in scratch2, as
-/// table::spaced requires.
+/// partition::spaced requires.
 struct hop_words {
   int width;         ///< index of the width of a slot; it and the next two words are used
   int send_lengths;  ///< first word with the lengths of the slots that are sent
@@ -107,7 +107,7 @@ class hop_stream {
   int length_received(int d) const { return behind_ < d ? 0 : std::min(behind_ - d + 1, d); }
 
   place slot(index i, int n) const {
-    return blocks(buffer::scratch2, i, n, words_ != nullptr ? table::spaced : table::uniform);
+    return blocks(buffer::scratch2, i, n, words_ != nullptr ? partition::spaced : partition::uniform);
   }
   place send_slots(index i, int n) const {
     if (words_ == nullptr) return blocks(buffer::scratch0, i, n);
@@ -159,7 +159,7 @@ class hop_exchange {
     if (varying_lengths_) {
       b_.words(words_.recv_lengths + received_, words_.width);
       compute_max_length(operand);
-      b_.reserve(blocks(buffer::scratch2, 0, words_.width, table::padded));
+      b_.reserve(blocks(buffer::scratch2, 0, words_.width, partition::padded));
     } else {
       b_.scratch(buffer::scratch0, sent_);
       b_.scratch(buffer::scratch1, received_);

@@ -27,7 +27,7 @@ constexpr int mirrored(int g, int groups) {
 }
 
 /// Parts that consist of the blocks of a group's ranks.
-inline auto blocks_of_groups(const patterns::fold& f, buffer where, table how) {
+inline auto blocks_of_groups(const patterns::fold& f, buffer where, partition how) {
   return [=](int first, int n) {
     const int rank = f.leader_of(first);
     return blocks(where, rank, f.leader_of(first + n) - rank, how);

@@ -67,7 +67,7 @@ void in_stages(builder& b, int turns, std::vector<int> marks, Body&& body) {
 
 /// The root's part of a gather in which each rank sends its own block first and then those from
 /// behind it.
-inline void gather_from_rows(const shape& s, builder& b, table how) {
+inline void gather_from_rows(const shape& s, builder& b, partition how) {
   if (!s.in_place) b.copy(whole(buffer::input), block(buffer::output, s.root, how));
   const std::vector<row> rows = rows_of(s);
   std::vector<int> marks{0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first half of a broadcast of a long vector: it scatters the blocks (table::split) over a
+// The first half of a broadcast of a long vector: it scatters the blocks (partition::split) over a
 // binomial tree with root position 0, each to its final position in the vector. Afterwards position
 // v holds the blocks of its subtree: v and those behind it. Position 0 sends from the input and
 // never writes.
@@ -18,11 +18,11 @@ template <class RankAt>
 void scatter_split(builder& b, int v, int n, RankAt rank_at) {
   if (v != 0)
     b.recv(rank_at(patterns::knomial_parent(v, n, 2)),
-           blocks(buffer::output, v, scattered_blocks(v, n), table::split));
+           blocks(buffer::output, v, scattered_blocks(v, n), partition::split));
   b.round();
   const buffer data = v == 0 ? buffer::input : buffer::output;
   patterns::for_each_knomial_child_down(v, n, 2, [&](int child) {
-    b.send(rank_at(child), blocks(data, child, scattered_blocks(child, n), table::split));
+    b.send(rank_at(child), blocks(data, child, scattered_blocks(child, n), partition::split));
   });
   b.round();
 }

@@ -24,7 +24,7 @@ void exchange_with_all(const shape& s, builder& b, Body&& body) {
 
 /// Exchanges the blocks of the operand for those of the result if both are one buffer. A received
 /// block waits in scratch0 until the block that it replaces has been sent.
-inline void exchange_in_place(const shape& s, builder& b, table how) {
+inline void exchange_in_place(const shape& s, builder& b, partition how) {
   b.scratch(buffer::scratch0, 1, how);
   exchange_with_all(s, b, [&](index partner) {
     const place mine = block(buffer::output, partner, how);

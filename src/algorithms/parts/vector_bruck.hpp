@@ -27,13 +27,14 @@ class vector_bruck {
         max_moved_(patterns::max_with_a_digit(p_, radix)) {}
 
   void write() {
-    b_.copy(block(buffer::input, r_, table::in), block(buffer::output, r_, table::out));
+    b_.copy(block(buffer::input, r_, partition::input_counts),
+            block(buffer::output, r_, partition::output_counts));
     if (stored_slots_ > 0) {  // otherwise all slots travel directly
       b_.words(send_lengths() + (dense_ ? 2 * max_moved_ : 0), width());
       compute_max_length();
-      b_.reserve(blocks(buffer::scratch0, 0, max_moved_, table::padded));
-      b_.reserve(blocks(buffer::scratch1, 0, max_moved_, table::padded));
-      b_.reserve(blocks(buffer::scratch2, 0, stored_slots_, table::padded));
+      b_.reserve(blocks(buffer::scratch0, 0, max_moved_, partition::padded));
+      b_.reserve(blocks(buffer::scratch1, 0, max_moved_, partition::padded));
+      b_.reserve(blocks(buffer::scratch2, 0, stored_slots_, partition::padded));
     }
     for (int weight = 1; weight < p_; weight = patterns::next_weight(weight, radix_, p_)) move(weight);
   }
@@ -41,7 +42,7 @@ class vector_bruck {
  private:
   using digit_runs = patterns::digit_runs;
 
-  // The words are: the lengths of the slots in scratch2, as table::spaced requires; the width; a
+  // The words are: the lengths of the slots in scratch2, as partition::spaced requires; the width; a
   // temporary word; the lengths of the slots of sent messages; those of received messages.
   int width() const { return dense_ ? stored_slots_ : 0; }
   int temporary() const { return width() + 1; }
@@ -52,7 +53,7 @@ class vector_bruck {
 
   void compute_max_length() {
     b_.loop(p_, [&] {
-      b_.measure(block(buffer::input, at(0, 1), table::in), word(temporary()));
+      b_.measure(block(buffer::input, at(0, 1), partition::input_counts), word(temporary()));
       b_.maximum(word(width()), word(temporary()), word(width()));
     });
     for (int d = 1; d < p_; d *= 2) {
@@ -108,7 +109,8 @@ class vector_bruck {
     for_each_digit(weight, [&](const digit_runs& d, bool simple, int first) {
       const int up = (r_ + d.first) % p_, down = (r_ - d.first + p_) % p_;
       if (simple)
-        b_.exchange(up, block(buffer::input, up, table::in), down, block(buffer::output, down, table::out));
+        b_.exchange(up, block(buffer::input, up, partition::input_counts), down,
+                    block(buffer::output, down, partition::output_counts));
       else
         b_.exchange(up, send_slots(index{first}, d.count()), down, recv_slots(index{first}, d.count()));
     });
@@ -118,11 +120,11 @@ class vector_bruck {
   // Slots of the messages.
   place send_slots(index i, int n) const {
     return dense_ ? dense(buffer::scratch0, plus(i, send_lengths()), n, send_lengths())
-                  : blocks(buffer::scratch0, i, n, table::padded);
+                  : blocks(buffer::scratch0, i, n, partition::padded);
   }
   place recv_slots(index i, int n) const {
     return dense_ ? dense(buffer::scratch1, plus(i, recv_lengths()), n, recv_lengths())
-                  : blocks(buffer::scratch1, i, n, table::padded);
+                  : blocks(buffer::scratch1, i, n, partition::padded);
   }
 
   // The first slot of a run has not moved yet; the others are stored in scratch2.
@@ -130,7 +132,7 @@ class vector_bruck {
     for_each_run(d, 0, first, [&](int slot, int step, int packed, int packed_step, int length, int runs) {
       repeat(runs, [&] {
         const index length_word = at(send_lengths() + packed, packed_step);
-        b_.measure(block(buffer::input, at(r_ + slot, step, p_), table::in), word(length_word));
+        b_.measure(block(buffer::input, at(r_ + slot, step, p_), partition::input_counts), word(length_word));
         if (length > 1)
           b_.copy(blocks(buffer::words, at(stored(slot + 1), step), length - 1),
                   blocks(buffer::words, plus(length_word, 1), length - 1));
@@ -141,23 +143,24 @@ class vector_bruck {
   void pack(const digit_runs& d, int first) {
     for_each_run(d, 0, first, [&](int slot, int step, int packed, int packed_step, int length, int runs) {
       repeat(runs, [&] {
-        b_.copy(block(buffer::input, at(r_ + slot, step, p_), table::in),
+        b_.copy(block(buffer::input, at(r_ + slot, step, p_), partition::input_counts),
                 send_slots(at(packed, packed_step), 1));
         if (length > 1 && !dense_)
-          b_.copy(blocks(buffer::scratch2, at(stored(slot + 1), step), length - 1, table::padded),
+          b_.copy(blocks(buffer::scratch2, at(stored(slot + 1), step), length - 1, partition::padded),
                   send_slots(at(packed + 1, packed_step), length - 1));
       });
       if (length > 1 && dense_)
         for_each_slot(runs, length - 1, [&](int outer) {
           const index from{stored(slot + 1), outer * step, 1, 0}, to{packed + 1, outer * packed_step, 1, 0};
-          b_.copy(block(buffer::scratch2, from, table::spaced), send_slots(to, 1));
+          b_.copy(block(buffer::scratch2, from, partition::spaced), send_slots(to, 1));
         });
     });
   }
 
   void unpack(const digit_runs& d, int first) {
     repeat(d.length_of(0), [&] {  // no higher digit: the slot has arrived
-      b_.copy(recv_slots(at(first, 1), 1), block(buffer::output, at(r_ - d.first, -1, p_), table::out));
+      b_.copy(recv_slots(at(first, 1), 1),
+              block(buffer::output, at(r_ - d.first, -1, p_), partition::output_counts));
     });
     for_each_run(d, 1, first, [&](int slot, int step, int packed, int packed_step, int length, int runs) {
       repeat(runs, [&] {
@@ -166,12 +169,12 @@ class vector_bruck {
                   blocks(buffer::words, at(stored(slot), step), length));
         else
           b_.copy(recv_slots(at(packed, packed_step), length),
-                  blocks(buffer::scratch2, at(stored(slot), step), length, table::padded));
+                  blocks(buffer::scratch2, at(stored(slot), step), length, partition::padded));
       });
       if (dense_)
         for_each_slot(runs, length, [&](int outer) {
           const index from{packed, outer * packed_step, 1, 0}, to{stored(slot), outer * step, 1, 0};
-          b_.copy(recv_slots(from, 1), block(buffer::scratch2, to, table::spaced));
+          b_.copy(recv_slots(from, 1), block(buffer::scratch2, to, partition::spaced));
         });
     });
   }

@@ -30,8 +30,8 @@ void write(const shape& s, builder& b) {
   const buffer partial = is_root ? buffer::output : buffer::scratch0;
   b.split_into(f.groups);
   if (!is_root && !follows) b.scratch(buffer::scratch0, 1);
-  const auto operand = [](int first, int n) { return blocks(buffer::input, first, n, table::split); };
-  const auto result = [&](int first, int n) { return blocks(partial, first, n, table::split); };
+  const auto operand = [](int first, int n) { return blocks(buffer::input, first, n, partition::split); };
+  const auto result = [&](int first, int n) { return blocks(partial, first, n, partition::split); };
   parts::recursive_halving(b, f, s.rank, parts::distances::doubling, operand, result,
                            [&](int part) { return result(part, 1); });
   b.round();

@@ -20,7 +20,7 @@ namespace tutti::algorithms::reduce_scatter_across {
 void write(const shape& s, builder& b) {
   const patterns::sides group = parts::sides_of(s);
   const int k = s.of(algorithm_parameter::k), v = group.local_rank(), n = group.local_size();
-  const table how = operand_table(s);
+  const partition how = operand_partition(s);
   const auto all = [&](buffer which) { return blocks(which, 0, n, how); };
   if (parts::is_inner(group, k)) b.scratch(buffer::scratch0, n, how);
   const place mine = parts::reduce_to_leader(group, k, all(buffer::input), all(buffer::scratch0), b);

@@ -25,7 +25,7 @@ struct writer {
   const shape& s;
   builder& b;
   int p, r;
-  table how;
+  partition how;
 
   place operand(index of) const { return block(buffer::input, of, how); }
   // The buffer of a partial result that arrived in a given step.
@@ -82,7 +82,7 @@ struct writer {
 
 void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank, last = p - 2;
-  writer w{s, b, p, r, operand_table(s)};
+  writer w{s, b, p, r, operand_partition(s)};
   if (p == 1) {
     if (!s.in_place) b.copy(w.operand({0}), whole(buffer::output));
     return;

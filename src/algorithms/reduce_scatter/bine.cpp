@@ -27,7 +27,7 @@ void write(const shape& s, builder& b) {
     if (!s.in_place) b.copy(whole(buffer::input), whole(buffer::output));
     return;
   }
-  const table how = operand_table(s);
+  const partition how = operand_partition(s);
   const patterns::fold f(s.size);
   const int group = f.group_of(s.rank), bits = std::countr_zero(static_cast<unsigned>(f.groups));
   const int position = patterns::bine::halving_position(group, bits);

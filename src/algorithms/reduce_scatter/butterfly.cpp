@@ -19,7 +19,7 @@ namespace tutti::algorithms::reduce_scatter_butterfly {
 
 void write(const shape& s, builder& b) {
   const patterns::fold f(s.size);
-  const table how = operand_table(s);
+  const partition how = operand_partition(s);
   const int r = s.rank, g = f.group_of(r), mirror = parts::mirrored(g, f.groups);
   const int source = f.leader_of(mirror);  // holds the part of this rank's group
   if (s.size == 1) {

@@ -32,7 +32,7 @@ class side {
   /// step -1: the blocks of the ranks below, which travel down; 1: those of the ranks above.
   side(const shape& s, builder& b, int step)
       : b_(b),
-        how_(operand_table(s)),
+        how_(operand_partition(s)),
         step_(step),
         rank_(s.rank),
         size_(s.size),
@@ -47,7 +47,7 @@ class side {
   }
 
   /// Moves even slots to the front of the other buffer and odd ones behind them.
-  void partition(int distance) {
+  void separate_parities(int distance) {
     if (n_ == 1 && distance > 1) return;
     const int even = (n_ + 1) / 2, odd = n_ / 2;
     const side before = *this;
@@ -87,7 +87,7 @@ class side {
   place result() const { return slots(index{0}, 1); }
 
  private:
-  bool varying_lengths() const { return how_ != table::uniform; }
+  bool varying_lengths() const { return how_ != partition::uniform; }
   buffer memory(int turn) const {
     if (step_ < 0) return turn == 0 ? buffer::scratch0 : buffer::scratch1;
     return turn == 0 ? buffer::scratch2 : buffer::scratch3;
@@ -121,7 +121,7 @@ class side {
   }
 
   builder& b_;
-  table how_;
+  partition how_;
   int step_, rank_, size_;
   int n_;
   bool omits_local_;
@@ -135,17 +135,17 @@ class side {
 void write(const shape& s, builder& b) {
   const int p = s.size;
   if (p == 1) {
-    if (!s.in_place) b.copy(block(buffer::input, 0, operand_table(s)), whole(buffer::output));
+    if (!s.in_place) b.copy(block(buffer::input, 0, operand_partition(s)), whole(buffer::output));
     return;
   }
   side below(s, b, -1), above(s, b, 1);
   const int words = below.reserve_words(0);
   const int all = words + above.reserve_words(words);
-  if (operand_table(s) != table::uniform) b.words(all);
+  if (operand_partition(s) != partition::uniform) b.words(all);
   for (long long distance = 1; distance < p; distance *= 2) {
     const int d = static_cast<int>(distance);
-    below.partition(d);
-    above.partition(d);
+    below.separate_parities(d);
+    above.separate_parities(d);
     below.exchange(d);
     above.exchange(d);
     below.add(d);

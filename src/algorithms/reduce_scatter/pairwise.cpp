@@ -16,7 +16,7 @@
 namespace tutti::algorithms::reduce_scatter_pairwise {
 
 void write(const shape& s, builder& b) {
-  const table how = operand_table(s);
+  const partition how = operand_partition(s);
   const int p = s.size, r = s.rank;
   // In place, the output overlaps with operands that are still to be sent; rank 0's with the only
   // block that it keeps.

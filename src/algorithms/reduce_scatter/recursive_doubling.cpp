@@ -20,7 +20,7 @@ namespace tutti::algorithms::reduce_scatter_recursive_doubling {
 
 void write(const shape& s, builder& b) {
   const patterns::fold f(s.size);
-  const table how = operand_table(s);
+  const partition how = operand_partition(s);
   const int r = s.rank, g = f.group_of(r);
   const auto all = [&](buffer which) { return blocks(which, 0, s.size, how); };
   const auto blocks_of = [&](buffer which, int group) {

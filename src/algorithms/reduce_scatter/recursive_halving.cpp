@@ -21,7 +21,7 @@ namespace tutti::algorithms::reduce_scatter_recursive_halving {
 
 void write(const shape& s, builder& b) {
   const patterns::fold f(s.size);
-  const table how = operand_table(s);
+  const partition how = operand_partition(s);
   const int r = s.rank;
   const auto operand = parts::blocks_of_groups(f, buffer::input, how);
   const auto partial = parts::blocks_of_groups(f, buffer::scratch0, how);

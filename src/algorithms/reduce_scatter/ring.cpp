@@ -20,7 +20,7 @@
 namespace tutti::algorithms::reduce_scatter_ring {
 
 void write(const shape& s, builder& b) {
-  const table how = operand_table(s);
+  const partition how = operand_partition(s);
   const int p = s.size, r = s.rank, up = (r + 1) % p, down = (r + p - 1) % p;
   const place own = block(buffer::input, r, how);
   if (p == 1) {

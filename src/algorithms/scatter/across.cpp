@@ -17,7 +17,7 @@ namespace tutti::algorithms::scatter_across {
 void write(const shape& s, builder& b) {
   const patterns::sides group = parts::sides_of(s);
   if (s.rank == s.root) {
-    const table how = s.what == collective::scatterv ? table::in : table::uniform;
+    const partition how = s.what == collective::scatterv ? partition::input_counts : partition::uniform;
     b.loop(group.remote_size(), [&] { b.send(at(group.remote(0), 1), block(buffer::input, at(0, 1), how)); });
   } else if (!group.contains(s.root)) {
     b.recv(s.root, whole(buffer::output));

@@ -19,7 +19,7 @@ void write(const shape& s, builder& b) {
     b.recv(s.root, whole(buffer::output));
     return;
   }
-  const table how = is_vector_form(s.what) ? table::in : table::uniform;
+  const partition how = is_vector_form(s.what) ? partition::input_counts : partition::uniform;
   parts::in_windows(b, s.size - 1, 32, [&](int first, int step) {
     const index to = at(s.root + 1 + first, step, s.size);
     b.send(to, block(buffer::input, to, how));

@@ -30,7 +30,7 @@ void write_root(const shape& s, builder& b) {
     marks.push_back(one.length + 1);
   }
   const auto message = [](const parts::row& to, int i, int by) {
-    return block(buffer::input, to.at_distance(to.length + 1 - i, -by), table::in);
+    return block(buffer::input, to.at_distance(to.length + 1 - i, -by), partition::input_counts);
   };
   parts::in_stages(b, 1, marks, [&](int step, int by) {
     const auto each = [&](auto&& body) {
@@ -44,7 +44,7 @@ void write_root(const shape& s, builder& b) {
       if (step >= 1 && step <= to.length) b.send(to.nearest(), message(to, step, by));
     });
   });
-  if (!s.in_place) b.copy(block(buffer::input, s.root, table::in), whole(buffer::output));
+  if (!s.in_place) b.copy(block(buffer::input, s.root, partition::input_counts), whole(buffer::output));
 }
 
 }  // namespace

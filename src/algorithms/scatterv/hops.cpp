@@ -61,7 +61,7 @@ void write(const shape& s, builder& b) {
   // Messages with blocks of several ranks pass through scratch memory. The root sends the single
   // blocks of its adjacent leaf children directly.
   const patterns::row leaves = tree.leaf_range(s.rank);
-  const auto operand = [](index i) { return block(buffer::input, i, table::in); };
+  const auto operand = [](index i) { return block(buffer::input, i, partition::input_counts); };
   const auto each_of_several = [&](auto&& body) {
     for (const patterns::row& side : {patterns::row{0, leaves.low}, patterns::row{leaves.high, p}})
       b.loop(side.size(), [&] { body(at(side.low, 1)); });

@@ -59,7 +59,7 @@ void write(const shape& s, builder& b) {
   const int p = s.size, k = s.of(algorithm_parameter::k);
   const int first = std::min(k, p);  // positions before it receive a single block
   const auto operand = [&](int v, int step) {
-    return block(buffer::input, at(s.root + v, step, p), table::in);
+    return block(buffer::input, at(s.root + v, step, p), partition::input_counts);
   };
   if (p > first) {
     // Word i is the length of the block of position i.

@@ -77,13 +77,16 @@ bound_schedule::bound_schedule(const char* schedule_name, schedule s, context& c
            std::all_of(exchanges.begin(), exchanges.end(), [](const bound_exchange& e) { return e.simple; });
   for (const scratch_size& one : plan.scratch) {
     needs_memory = needs_memory || one.blocks != 0 || one.bytes != 0;
-    sized_by_counts = sized_by_counts || (one.blocks != 0 && (one.how == table::in || one.how == table::out));
+    sized_by_counts =
+        sized_by_counts ||
+        (one.blocks != 0 && (one.how == partition::input_counts || one.how == partition::output_counts));
   }
   if (c.ep().node() == nullptr)
     for (const step& one : plan.steps) {
       if (one.kind != step_kind::recv_reduce) continue;
       needs_memory = true;
-      sized_by_counts = sized_by_counts || one.target.how == table::in || one.target.how == table::out;
+      sized_by_counts = sized_by_counts || one.target.how == partition::input_counts ||
+                        one.target.how == partition::output_counts;
     }
   simple = simple && !needs_memory && plan.words == 0;
   for (bound_exchange& e : exchanges) simple = simple && bind_simple(e);

@@ -217,7 +217,7 @@ void schedule_run::local(const step& s) {
   if (!from.exists || !to.exists) return;
   switch (s.kind) {
     case step_kind::copy: {
-      const std::size_t bytes = s.source.how == table::padded ? to.bytes : from.bytes;
+      const std::size_t bytes = s.source.how == partition::padded ? to.bytes : from.bytes;
       if (from.data != to.data) compute::copy(to.data, from.data, bytes);
       return;
     }

@@ -179,7 +179,7 @@ class schedule_run final : public progressable {
   int peer_of(const step& s) const noexcept { return bound_->address(resolve(s.peer)); }
   range locate(const place& p) const noexcept;
   range locate_indexed(const place& p) const noexcept;
-  void table_range(const place& p, int first, std::size_t& offset, std::size_t& bytes) const noexcept;
+  void locate_blocks(const place& p, int first, std::size_t& offset, std::size_t& bytes) const noexcept;
   std::uint64_t words_prefix(std::int32_t origin, std::int32_t first) const noexcept;
   std::size_t segment_bytes() const noexcept;
   std::size_t max_bytes(const place& p) const noexcept;

@@ -20,8 +20,8 @@ std::uint64_t schedule_run::words_prefix(std::int32_t origin, std::int32_t first
   return prefix_.sum;
 }
 
-void schedule_run::table_range(const place& p, int first, std::size_t& offset,
-                               std::size_t& bytes) const noexcept {
+void schedule_run::locate_blocks(const place& p, int first, std::size_t& offset,
+                                 std::size_t& bytes) const noexcept {
   const std::size_t element = call_->type.size;
   const auto from = static_cast<std::size_t>(first);
   if (p.where == buffer::words) {
@@ -31,11 +31,11 @@ void schedule_run::table_range(const place& p, int first, std::size_t& offset,
     return;
   }
   switch (p.how) {
-    case table::uniform:
+    case partition::uniform:
       offset = from * unit_;
       bytes = static_cast<std::size_t>(p.blocks) * unit_;
       return;
-    case table::split: {
+    case partition::split: {
       const auto parts = static_cast<std::size_t>(bound_->plan.parts);
       const std::size_t quotient = call_->count / parts, rest = call_->count % parts;
       const std::size_t to = from + static_cast<std::size_t>(p.blocks);
@@ -43,19 +43,19 @@ void schedule_run::table_range(const place& p, int first, std::size_t& offset,
       bytes = (to * quotient + std::min(to, rest)) * element - offset;
       return;
     }
-    case table::in:
+    case partition::input_counts:
       offset = call_->in_displs[from] * element;
       bytes = 0;  // several blocks only if they are packed
       for (std::size_t i = from; i < from + static_cast<std::size_t>(p.blocks); ++i)
         bytes += call_->in_counts[i] * element;
       return;
-    case table::out:
+    case partition::output_counts:
       offset = call_->out_displs[from] * element;
       bytes = 0;
       for (std::size_t i = from; i < from + static_cast<std::size_t>(p.blocks); ++i)
         bytes += call_->out_counts[i] * element;
       return;
-    case table::dense: {
+    case partition::dense: {
       const std::uint64_t before = words_prefix(p.origin, first);
       std::uint64_t sum = 0;
       for (std::size_t i = from; i < from + static_cast<std::size_t>(p.blocks); ++i) sum += words_[i];
@@ -63,11 +63,12 @@ void schedule_run::table_range(const place& p, int first, std::size_t& offset,
       bytes = sum * element;
       return;
     }
-    case table::spaced:
-    case table::padded: {
+    case partition::spaced:
+    case partition::padded: {
       const std::size_t width = words_[static_cast<std::size_t>(bound_->plan.width)] * element;
       offset = from * width;
-      bytes = p.how == table::spaced ? words_[from] * element : static_cast<std::size_t>(p.blocks) * width;
+      bytes =
+          p.how == partition::spaced ? words_[from] * element : static_cast<std::size_t>(p.blocks) * width;
       return;
     }
   }
@@ -78,10 +79,10 @@ schedule_run::range schedule_run::locate_indexed(const place& p) const noexcept 
   int first = resolve(p.first);
   if (p.permuted) first = bound_->plan.permutation(first, bound_->plan.ranks);
   std::byte* const base = base_[static_cast<int>(p.where)];
-  if (p.how == table::uniform && !p.segmented && !p.packed && p.where != buffer::words)
+  if (p.how == partition::uniform && !p.segmented && !p.packed && p.where != buffer::words)
     return {base + static_cast<std::size_t>(first) * unit_, static_cast<std::size_t>(p.blocks) * unit_, true};
   std::size_t offset, bytes;
-  table_range(p, first, offset, bytes);
+  locate_blocks(p, first, offset, bytes);
   if (p.packed) offset = 0;
   if (p.segmented) {
     const int segment = resolve(p.segment);
@@ -117,8 +118,8 @@ std::int32_t schedule_run::trips(const trip_count& t) const noexcept {
 std::size_t schedule_run::max_bytes(const place& p) const noexcept {
   const auto n = static_cast<std::size_t>(std::max(1, p.blocks));
   // Places with tables of words are never combined.
-  if (p.how != table::in && p.how != table::out) return n * unit_;
-  const counts_view& counts = p.how == table::in ? call_->in_counts : call_->out_counts;
+  if (p.how != partition::input_counts && p.how != partition::output_counts) return n * unit_;
+  const counts_view& counts = p.how == partition::input_counts ? call_->in_counts : call_->out_counts;
   std::size_t max_count = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) max_count = std::max(max_count, counts[i]);
   return n * max_count * call_->type.size;
@@ -132,10 +133,10 @@ void schedule_run::allocate_scratch() {
   for (int i = 0; i < scratch_count; ++i) {
     const scratch_size& size = s.scratch[i];
     std::size_t block = unit_;
-    if (size.how == table::split) {
+    if (size.how == partition::split) {
       const auto parts = static_cast<std::size_t>(s.parts);
       block = (call_->count + parts - 1) / parts * call_->type.size;
-    } else if (size.how == table::in || size.how == table::out) {
+    } else if (size.how == partition::input_counts || size.how == partition::output_counts) {
       place one;
       one.how = size.how;
       block = max_bytes(one);
@@ -168,7 +169,7 @@ void schedule_run::allocate_scratch() {
 // needs no more.
 void schedule_run::reserve(const place& p) {
   std::size_t offset, bytes;
-  table_range(p, resolve(p.first), offset, bytes);
+  locate_blocks(p, resolve(p.first), offset, bytes);
   if (!reserved_) reserved_.reset(new reserved[scratch_count]);
   reserved& r = reserved_[static_cast<int>(p.where) - static_cast<int>(buffer::scratch0)];
   if (offset + bytes > r.bytes || r.memory == nullptr) {

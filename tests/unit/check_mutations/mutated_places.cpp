@@ -33,11 +33,12 @@ void mutate_places(const subject& s, int rank, tally& t) {
     --bad.scratch[n].blocks;
     const auto which = static_cast<buffer>(static_cast<int>(buffer::scratch0) + n);
     std::size_t block = s.call.counts[static_cast<std::size_t>(rank)];
-    if (good.scratch[n].how == table::split)
+    if (good.scratch[n].how == partition::split)
       block = (block + static_cast<std::size_t>(good.parts) - 1) / good.parts;
-    const block_table& l = good.scratch[n].how == table::in ? s.call.in[static_cast<std::size_t>(rank)]
-                                                            : s.call.out[static_cast<std::size_t>(rank)];
-    if (good.scratch[n].how == table::in || good.scratch[n].how == table::out)
+    const block_table& l = good.scratch[n].how == partition::input_counts
+                               ? s.call.in[static_cast<std::size_t>(rank)]
+                               : s.call.out[static_cast<std::size_t>(rank)];
+    if (good.scratch[n].how == partition::input_counts || good.scratch[n].how == partition::output_counts)
       block = *std::max_element(l.counts.begin(), l.counts.end());
     const bool larger_than_needed =
         reach(rounds, which) <= static_cast<std::size_t>(bad.scratch[n].blocks) * block;
