@@ -68,7 +68,6 @@ constexpr partition operand_partition(const shape& s) {
 constexpr partition result_partition(const shape& s) {
   return is_vector_form(s.what) ? partition::output_counts : partition::uniform;
 }
-constexpr table result_table(const shape& s) { return is_vector_form(s.what) ? table::out : table::uniform; }
 constexpr place segment(place p, index s) {
   p.segmented = true;
   p.segment = s;
@@ -181,7 +180,8 @@ class builder {
     schedule_.items.push_back(n);
   }
 
-  /// Declares a scratch buffer of `blocks` blocks, each as long as the longest block of the partition.
+  /// Declares a scratch buffer of `blocks` blocks. Each is as long as the longest block of the
+  /// partition.
   void scratch(buffer which, int blocks, partition how = partition::uniform) {
     schedule_.scratch[static_cast<int>(which) - static_cast<int>(buffer::scratch0)] = {how, blocks, 0};
   }

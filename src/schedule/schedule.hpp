@@ -11,8 +11,8 @@
 //
 // Places are symbolic: a buffer, a partition of it into blocks, and a range of blocks. So a
 // schedule depends on the number of ranks, the own rank, the root and the algorithm's parameters.
-// It depends neither on addresses nor on counts; counts enter only through the partition of a place. So
-// one schedule serves every size.
+// It depends neither on addresses nor on counts; counts enter only through the partition of a
+// place. So one schedule serves every size.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ namespace tutti::detail {
 
 /// `input` and `output` belong to the caller. scratch0..3 belong to the executor; the schedule
 /// declares or reserves their sizes. `words` belong to the executor too: 64-bit integers, initially
-/// 0. They determine the block lengths of the partitions `dense`, `spaced` and `padded`. A word is a
-/// block of partition::uniform.
+/// 0. They determine the block lengths of the partitions `dense`, `spaced` and `padded`. A word is
+/// a block of partition::uniform.
 enum class buffer : std::uint8_t { input, output, scratch0, scratch1, scratch2, scratch3, words };
 inline constexpr int buffer_count = 7;
 inline constexpr int scratch_count = 4;

@@ -42,8 +42,8 @@ class vector_bruck {
  private:
   using digit_runs = patterns::digit_runs;
 
-  // The words are: the lengths of the slots in scratch2, as partition::spaced requires; the width; a
-  // temporary word; the lengths of the slots of sent messages; those of received messages.
+  // The words are: the lengths of the slots in scratch2, as partition::spaced requires; the width;
+  // a temporary word; the lengths of the slots of sent messages; those of received messages.
   int width() const { return dense_ ? stored_slots_ : 0; }
   int temporary() const { return width() + 1; }
   int send_lengths() const { return width() + 2; }
