@@ -142,14 +142,14 @@ class communicator : public collectives<communicator>,
   communicator& operator=(const communicator&) = default;
   /// The moved-from object keeps rank() and size(); its calls throw usage_error.
   communicator(communicator&& other) noexcept
-      : impl_(std::exchange(other.impl_, detail::moved_from())),
+      : impl_(std::exchange(other.impl_, detail::moved_from(other.rank_))),
         rank_(other.rank_),
         size_(other.size_),
         default_root_(other.default_root_),
         default_tag_(other.default_tag_) {}
   communicator& operator=(communicator&& other) noexcept {
     if (this == &other) return *this;
-    impl_ = std::exchange(other.impl_, detail::moved_from());
+    impl_ = std::exchange(other.impl_, detail::moved_from(other.rank_));
     rank_ = other.rank_;
     size_ = other.size_;
     take_defaults(other);

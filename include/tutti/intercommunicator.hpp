@@ -51,13 +51,13 @@ class intercommunicator : public collectives<intercommunicator> {
   intercommunicator& operator=(const intercommunicator&) = default;
   /// The moved-from object keeps its ranks and sizes; its calls throw usage_error.
   intercommunicator(intercommunicator&& other) noexcept
-      : impl_(std::exchange(other.impl_, detail::moved_from())),
+      : impl_(std::exchange(other.impl_, detail::moved_from(other.rank_))),
         rank_(other.rank_),
         size_(other.size_),
         first_(other.first_) {}
   intercommunicator& operator=(intercommunicator&& other) noexcept {
     if (this == &other) return *this;
-    impl_ = std::exchange(other.impl_, detail::moved_from());
+    impl_ = std::exchange(other.impl_, detail::moved_from(other.rank_));
     rank_ = other.rank_;
     size_ = other.size_;
     first_ = other.first_;

@@ -90,8 +90,8 @@ void communicator_state::validate_entry_slow_path(const char* operation) const {
 void communicator_state::refuse_thread(const char* operation) const {
   if (shared_->may_call_here()) return;
   if (shared_->running_thread.load(std::memory_order_relaxed) == &shm::no_rank)
-    throw usage_error(operation, -1, "communicator", "was moved from",
-                      "use the communicator that it was moved to, or copy instead of moving");
+    refuse(operation, "communicator", "was moved from",
+           "use the communicator that it was moved to, or copy instead of moving");
   if (shared_->over())
     refuse(operation, "communicator", "is used after its run has ended",
            "use it, and its requests, before the program that run() calls returns");

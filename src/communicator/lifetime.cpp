@@ -3,6 +3,7 @@
 // The lifetime of a communicator. Any thread may copy and drop references to it, but only the thread
 // that carries its rank destroys it (transport/shm/current_rank.hpp). When the program has returned on
 // that thread, the communicator loses its part of the engine; then any thread may destroy it.
+#include <map>
 #include <memory>
 #include <string>
 
@@ -43,7 +44,8 @@ void drop_reference(communicator_impl& c) noexcept { c.drop_reference(); }
 void communicator_impl::drop_reference() noexcept {
   if (holders_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   rank_state& shared = state_.this_rank();
-  if (shared.may_call_here() || shared.over()) {
+  const bool moved_from = shared.running_thread.load(std::memory_order_relaxed) == &shm::no_rank;
+  if (shared.may_call_here() || shared.over() || moved_from) {
     shared.destroy_dropped();  // if this is the program's last one, they still hold its job
     delete this;
     return;
@@ -53,14 +55,30 @@ void communicator_impl::drop_reference() noexcept {
   }
 }
 
-communicator_handle moved_from() noexcept {
-  static communicator_impl* const unusable = [] {
-    auto shared = std::make_shared<rank_state>();
-    shared->running_thread.store(&shm::no_rank, std::memory_order_relaxed);
-    return new communicator_impl(shared, group::range(0, 1, 1, 0), group_name{});
-  }();
-  unusable->add_reference();
-  return communicator_handle(unusable);
+namespace {
+
+// The handles that moved_from() has returned on this thread, by rank. Each thread and rank has its
+// own, because each has the slot for the location of one call.
+struct moved_from_handles {
+  std::map<int, communicator_handle> of_rank;
+  ~moved_from_handles() { over = true; }
+  static inline thread_local bool over = false;
+};
+
+communicator_handle make_moved_from(int rank) {
+  auto shared = std::make_shared<rank_state>();
+  shared->running_thread.store(&shm::no_rank, std::memory_order_relaxed);
+  return communicator_handle(new communicator_impl(shared, group::range(0, 1, rank + 1, rank), group_name{}));
+}
+
+}  // namespace
+
+communicator_handle moved_from(int rank) noexcept {
+  if (moved_from_handles::over) return make_moved_from(rank);  // the thread ends
+  thread_local moved_from_handles made;
+  communicator_handle& handle = made.of_rank[rank];
+  if (!handle) handle = make_moved_from(rank);
+  return handle;
 }
 
 // A communicator is made on the rank's own thread, which then destroys those that other threads

@@ -59,8 +59,12 @@ class p2p_transport {
   /// Whether a receive of try_irecv() is complete, and its message. If the message is longer
   /// than the buffer, none of it is used.
   virtual bool irecv_done(transfer&, detail::envelope&, const shm::wait_site&) { return false; }
-  /// Cancels a receive of try_irecv().
-  virtual void cancel_irecv(transfer&) noexcept {}
+
+  // --- the end of a receive
+  /// Called for a receive that is not complete, from try_irecv() or receive_contents(). Returns when
+  /// the transport no longer writes to its buffer. It cancels the receive if no message has matched,
+  /// and waits for the contents otherwise.
+  virtual void end_receive(transfer&) noexcept {}
 };
 
 }  // namespace tutti::detail

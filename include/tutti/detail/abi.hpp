@@ -145,9 +145,9 @@ int recv_block_count(const communicator_impl&, collective) noexcept;
 /// The number of ranks in the first of two groups; 0 if there is only one group.
 int first_group(const communicator_impl&) noexcept;
 
-/// The handle in a moved-from communicator: every call on it throws usage_error, which names this
-/// reason.
-communicator_handle moved_from() noexcept;
+/// The handle in a moved-from communicator of this rank. Every call on it throws usage_error, which
+/// names this reason, the rank and the source line of the call.
+communicator_handle moved_from(int rank) noexcept;
 
 /// Frees a communicator; a later call on it throws usage_error. Local.
 void release(communicator_impl&) noexcept;

@@ -241,7 +241,7 @@ void message_queue::begin(posted_recv& recv) {
 
 void message_queue::cancel(posted_recv& recv) noexcept {
   if (recv.over()) return;
-  if (recv.current == posted_recv::state::at_engine) transport_->cancel_irecv(recv.moving);
+  if (recv.current != posted_recv::state::waiting) transport_->end_receive(recv.moving);
   end(recv);
 }
 

@@ -65,7 +65,8 @@ class message_queue final : public progressable {
   void begin(posted_recv& recv);
   /// Matches the messages that have arrived, up to the one that ends `until`.
   void process_arrivals(const posted_recv* until = nullptr);
-  /// Removes a receive from the queue. A message that is being transferred arrives nevertheless.
+  /// Removes a receive from the queue. Afterwards nothing writes to its buffer: if its message is
+  /// being transferred, waits for the contents.
   void cancel(posted_recv& recv) noexcept;
   /// Whether any receive is posted.
   bool has_posted() const noexcept { return first_ != nullptr; }

@@ -31,6 +31,7 @@ class group_p2p_transport final : public p2p_transport {
                         const char* operation) override;
   bool contents_received(transfer& t, const shm::wait_site& site) override { return ep_.finished(t, site); }
   void drop(shm::unexpected_message& one, bool received) noexcept override;
+  void end_receive(transfer& t) noexcept override { ep_.end_receive(t); }
 
  private:
   struct found_message final : shm::unexpected_message {

@@ -157,10 +157,11 @@ class mpi_endpoint final : public message_endpoint {
   /// null. Its error handler is not called for this error.
   bool test_receive(transfer& t, MPI_Status& status, bool& truncated, MPI_Comm program_comm,
                     const shm::wait_site& site);
-  /// Cancels a receive so that its buffer may be freed. It may have received its message. MPI
-  /// completes a cancelled receive at once. If MPI does not within 100 ms, the message stays in the
-  /// table, and MPI may still write to the buffer.
-  void cancel(transfer& t) noexcept;
+  /// Ends a receive so that its buffer may be freed. MPI completes a cancelled receive at once,
+  /// unless a message has matched it. Then this waits for the contents, however long the sender
+  /// computes. If the job fails meanwhile, it ends as in every other wait. If MPI fails, this ends
+  /// the job.
+  void end_receive(transfer& t) noexcept;
   [[noreturn]] void throw_abandoned(const shm::wait_site& site);
   /// Throws the error of a message whose length differs. Without `actual` it is longer by an
   /// unknown number.

@@ -43,7 +43,7 @@ class mpi_p2p_transport final : public p2p_transport {
 
   bool try_irecv(const detail::recv_args& r, transfer& t) override;
   bool irecv_done(transfer& t, detail::envelope& found, const shm::wait_site& site) override;
-  void cancel_irecv(transfer& t) noexcept override { ep_.cancel(t); }
+  void end_receive(transfer& t) noexcept override { ep_.end_receive(t); }
 
   /// Called when the job has failed. Receives all found messages, because their senders wait for
   /// that.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Completes point-to-point messages over MPI: tests and cancels receives, and frees the messages
+// Completes point-to-point messages over MPI: tests and ends receives, and frees the messages
 // that a transport leaves to the endpoint when MPI has completed them.
-#include <chrono>
+#include <exception>
 
 #include <sched.h>
 
@@ -35,6 +35,15 @@ int test_returning_errors(MPI_Request& request, MPI_Comm program_comm, int& flag
     MPI_Errhandler_free(&before);
   }
   return result;
+}
+
+// Whether MPI has completed the request, even with an error. Calls no error handler of the program,
+// whose communicator may already be freed.
+bool is_complete(MPI_Request request) {
+  const returned_errors guard;
+  int flag = 0;
+  MPI_Status status;
+  return MPI_Request_get_status(request, &flag, &status) != MPI_SUCCESS || flag != 0;
 }
 
 // Removes the elements that meet the condition. The order of the others changes.
@@ -71,15 +80,30 @@ bool mpi_endpoint::test_receive(transfer& t, MPI_Status& status, bool& truncated
   return true;
 }
 
-void mpi_endpoint::cancel(transfer& t) noexcept {
+// Does not progress the other operations of this rank. The queue of this receive may be among them,
+// and its list is being changed.
+void mpi_endpoint::end_receive(transfer& t) noexcept {
   const request_id id = *reinterpret_cast<const request_id*>(t.state);
-  message& m = messages_[id.index];
-  if (!m.busy || m.generation != id.generation || !can_communicate()) return;
-  MPI_Cancel(&m.request);
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
-  for (int flag = 0; std::chrono::steady_clock::now() < end;) {
-    if (MPI_Test(&m.request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag) return end_message(id.index);
-    sched_yield();
+  const auto under_way = [&] {
+    const message& m = messages_[id.index];
+    return m.busy && m.generation == id.generation;
+  };
+  int finalized = 0;
+  if (!under_way() || MPI_Finalized(&finalized) != MPI_SUCCESS || finalized) return;
+  const shm::wait_site site{
+      "the end of a receive", "", "the rest of a message from", messages_[id.index].peer, -1,
+      shm::wait_site::unnumbered};
+  try {
+    MPI_Cancel(&messages_[id.index].request);
+    while (!is_complete(messages_[id.index].request)) {
+      poll_failures(site);
+      sched_yield();
+    }
+    MPI_Request_free(&messages_[id.index].request);
+    end_message(id.index);
+  } catch (const std::exception& e) {
+    // The error of another rank has ended all messages. Otherwise MPI may still write to the buffer.
+    if (under_way()) end_job(rank_, e.what());
   }
 }
 
