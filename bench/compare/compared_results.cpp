@@ -59,7 +59,7 @@ bool results::empty() const {
   return std::all_of(runs_.begin(), runs_.end(), [](const attempt& r) { return r.figures.empty(); });
 }
 
-// --- which runs may be compared ------------------------------------------------------------------
+// --- which runs may be compared
 
 void results::add(attempt r) {
   runs_.push_back(std::move(r));
@@ -161,7 +161,7 @@ std::optional<results::best> results::best_of(int ranks, const std::string& engi
   return result;
 }
 
-// --- tables --------------------------------------------------------------------------------------
+// --- tables
 
 // The rows of one engine of tutti beside the native ones, or of the native ones alone.
 std::string results::rows(int ranks, const options& o, const std::optional<std::string>& tutti) const {
@@ -262,7 +262,7 @@ void results::print(const options& o, const std::vector<int>& ranks) const {
   }
 }
 
-// --- JSON ----------------------------------------------------------------------------------------
+// --- JSON
 
 // The figure that counts, and its ratio to the native ones.
 void results::add_best(nlohmann::ordered_json& entry, int ranks, const std::string& engine,

@@ -54,7 +54,7 @@ inline void from_json(const nlohmann::ordered_json& json, task_figure& f) {
 // Whether a library of dense kernels was found.
 inline constexpr bool with_cholesky = TUTTI_LAPACK;
 
-// --- the stencil ---------------------------------------------------------------------------------
+// --- the stencil
 
 /// 20 x 20 tiles of 1 KiB; a rank has those that it owns.
 struct plate {
@@ -87,7 +87,7 @@ void for_each_point(Task&& task) {
       for (int y = 1; y < plate::side - 1; ++y) task(x, y);
 }
 
-// --- how all of it is measured -------------------------------------------------------------------
+// --- how all of it is measured
 
 struct task_settings {
   double budget_ms = 200;

@@ -128,7 +128,7 @@ consteval builtin_op builtin_for() {
                                                               : builtin_op::user;
 }
 
-// --- what fits elements of type T ---
+// --- what fits elements of type T
 template <class T, class Function>
 inline constexpr bool combines_elements = std::is_invocable_r_v<T, Function&, const T&, const T&>;
 

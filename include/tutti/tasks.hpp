@@ -102,7 +102,7 @@ class runtime {
     return abi::workers(*graph_);
   }  ///< that run kernels here, including the rank itself
 
-  // --- data ---
+  // --- data
 
   /// Registers a variable, or a view or contiguous container as handle<std::span<E>>. This rank has
   /// the contents, or will receive them in this memory, which must not move while the runtime
@@ -180,7 +180,7 @@ class runtime {
     return abi::extent_of(validated(h, "count")).count;
   }
 
-  // --- tasks ---
+  // --- tasks
 
   /// Inserts a task. `kernel` is a callable. `arguments` are the data that it uses, in the order of
   /// its parameters: read(h), write(h), read_write(h), reduce(h, op), reduce(h, op, neutral(v)). At
@@ -247,7 +247,7 @@ class runtime {
     return acquired<false>(h, use_mode::read_write);
   }
 
-  // --- data to other ranks ---
+  // --- data to other ranks
 
   /// Sends the contents to `rank`, unless it has them. The owner and that rank must call it; others
   /// may.
@@ -285,7 +285,8 @@ class runtime {
   /// Discards all copies of all data. All ranks call it.
   void flush() { abi::flush(*graph_, nullptr); }
 
-  // --- explicit transfers ---
+  // --- explicit transfers
+
   // A send reads the data and a receive writes them, in order with the tasks. Both ranks call their
   // part. Ranks that hold copies of what a receive writes must then flush(). Tags are 0 or greater,
   // and never match those of data. A receive may name rank::any and tags::any. The calls throw

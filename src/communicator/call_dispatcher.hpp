@@ -53,6 +53,7 @@ class call_dispatcher final : public control_calls {
   call_dispatcher& operator=(const call_dispatcher&) = delete;
 
   // --- blocking calls
+
   // The first three are inline in cached_calls.cpp, which has the functions of the ABI that call
   // them.
   void run_blocking(const call& c);

@@ -66,7 +66,7 @@ class communicator_impl : public call_site_slot {
   /// Every later call throws usage_error. Local.
   void release() noexcept;
 
-  // --- lifetime (lifetime.cpp). Any thread may call the first two.
+  // --- lifetime (lifetime.cpp); any thread may call the first two
   void add_reference() noexcept { holders_.fetch_add(1, std::memory_order_relaxed); }
   void drop_reference() noexcept;
   /// The run of this rank has ended: the engine's parts go with it.

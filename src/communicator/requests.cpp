@@ -82,7 +82,7 @@ void status::refuse_unnamed() {
                     "pass status(s) with a variable s, or status_out()");
 }
 
-// --- messages that were found ---
+// --- messages that were found
 
 void message::refuse_empty() {
   throw usage_error("message", -1, "", "this message was already received, or was moved from",

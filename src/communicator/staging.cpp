@@ -10,7 +10,7 @@
 
 namespace tutti::detail {
 
-// --- one side ---
+// --- one side
 
 staging::side::~side() {
   if (memory_ != nullptr) ::operator delete (memory_, std::align_val_t{align_});
@@ -78,7 +78,7 @@ void staging::set_element_size(caller where, std::size_t size, std::size_t align
   }
 }
 
-// --- faults ---
+// --- faults
 
 // The first one is kept.
 template <class Validate>
@@ -124,7 +124,7 @@ void staging::disable_copies() noexcept {
   preserves_received_ = false;
 }
 
-// --- what is sent ---
+// --- what is sent
 
 void staging::send_run(caller where, parameter name, long long elements, std::size_t blocks) {
   if (elements < 0) return;
@@ -193,7 +193,7 @@ void staging::scale(const collective_caller& where, parameter name, const counts
   }
 }
 
-// --- what is received ---
+// --- what is received
 
 std::size_t staging::items(caller where, parameter name, std::size_t elements, const side& s) const {
   if (s.elements_per_item_ == 0 ? elements != 0 : elements % s.elements_per_item_ != 0)
@@ -260,7 +260,7 @@ counts_view staging::receive_blocks(const collective_caller& where, side& s, con
   return {displs_.data(), n};
 }
 
-// --- around the run ---
+// --- around the run
 
 void staging::pack() const noexcept {
   if (in.dense_) in.pack(in.read_);

@@ -20,7 +20,7 @@ using namespace tutti::detail;
 
 namespace tutti::detail {
 
-// --- places --------------------------------------------------------------------------------------
+// --- places
 constexpr place blocks(buffer b, index first, int n, partition t = partition::uniform) {
   place p;
   p.where = b;
@@ -81,7 +81,7 @@ constexpr place piece(place p, index s, int n) {
   return segment(p, s);
 }
 
-// --- indices in loops ----------------------------------------------------------------------------
+// --- indices in loops
 /// base + inner * (innermost counter). If `modulus` is not 0, the index is reduced modulo it.
 constexpr index at(int base, int inner = 0, int modulus = 0) { return {base, 0, inner, modulus}; }
 constexpr index at_outer(int base, int outer, int modulus = 0) { return {base, outer, 0, modulus}; }

@@ -173,6 +173,7 @@ class context {
   std::uint64_t id() const noexcept { return id_; }
 
   // --- messages to peers outside the node
+
   // `run` distinguishes the collective calls. Its top bit marks the inner calls of a composition.
   virtual void isend(int to, std::uint32_t run, const void* data, std::size_t bytes, transfer& t) = 0;
   virtual void irecv(int from, std::uint32_t run, void* data, std::size_t bytes, transfer& t) = 0;
@@ -193,7 +194,7 @@ class context {
   /// outlive it.
   virtual std::unique_ptr<p2p_transport> open_p2p() { return nullptr; }
 
-  // --- Native collectives. An engine without any keeps these defaults.
+  // --- native collectives; an engine without any keeps these defaults
   virtual native_offer offers(const agreed_signature&) const noexcept { return native_offer::none; }
   virtual void native(const call&, const shm::wait_site&) { no_native(); }
   /// Prepares blocking calls like this one. All counts and displacements, if the call has them, are

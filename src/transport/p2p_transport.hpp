@@ -21,6 +21,7 @@ class p2p_transport {
   virtual int max_tag() const noexcept { return 0x7fffffff; }
 
   // --- sending
+
   // Messages from one sender to one receiver arrive in the order in which they were posted.
   /// Returns true if the message is sent, as its mode defines it. Otherwise sent() reports it.
   virtual bool post(const detail::send_args& what, transfer& t) = 0;
@@ -44,6 +45,7 @@ class p2p_transport {
   virtual void drop(shm::unexpected_message& one, bool received) noexcept = 0;
 
   // --- shared communicators, on which the program calls MPI too
+
   // A message stays in MPI until a receive of the library gets it, and next() finds nothing.
   virtual bool shared() const noexcept { return false; }
   /// Finds the first message that such a receive would take, if one has arrived.
@@ -52,6 +54,7 @@ class p2p_transport {
   virtual shm::unexpected_message* fetch(const detail::envelope&, const char*) { return nullptr; }
 
   // --- receives that the engine of a shared communicator posts itself
+
   // Receives of the library and of the program then match in the order in which they were begun.
   /// Whether the engine posts the receive itself. If so, only the engine matches it. Its buffer
   /// and length are known.

@@ -69,7 +69,7 @@ class campaign {
       report_progress_(what, std::min(1.0, seconds(clock::now() - start_).count() / options_.seconds));
   }
 
-  // --- measuring ---------------------------------------------------------------------------------
+  // --- measuring
 
   measurement measure_once(measured_call& work, const std::string& algorithm,
                            const std::string& composition) {
@@ -144,7 +144,7 @@ class campaign {
       }
   }
 
-  // --- the cells ---------------------------------------------------------------------------------
+  // --- the cells
 
   void measure_cells(double until) {
     std::size_t remaining = options_.collectives.size();
@@ -246,7 +246,7 @@ class campaign {
         std::min_element(c.pure.begin(), c.pure.end(), [](auto& a, auto& b) { return a.us < b.us; })->use);
   }
 
-  // --- confirmation ------------------------------------------------------------------------------
+  // --- confirmation
 
   static std::vector<timing>& half_of(cell& c, tree_half half) {
     return half == tree_half::pure ? c.pure : c.composed;

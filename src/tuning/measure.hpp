@@ -41,7 +41,7 @@ inline void do_not_optimize(const Value& value) {
   asm volatile("" : : "g"(value) : "memory");
 }
 
-// --- statistics -------------------------------------------------------------------------------
+// --- statistics
 
 inline double quantile(std::vector<double> values, double q) {
   if (values.empty()) return 0;
@@ -63,7 +63,7 @@ struct measurement {
   std::size_t loop = 1;     // operations in each
 };
 
-// --- the measurement --------------------------------------------------------------------------
+// --- the measurement
 
 enum class mode { loop, single };
 

@@ -14,7 +14,7 @@ using tests::dense, tests::interleaved, tests::ints, tests::items_by, tests::rin
 
 namespace {
 
-// --- sends ---
+// --- sends
 
 template <class Send>
 void one_mode(const communicator& world, Send&& send) {
@@ -78,7 +78,7 @@ void sent_later(const communicator& world) {
   }
 }
 
-// --- receives ---
+// --- receives
 
 void received(const communicator& world) {
   const ring r(world);
@@ -154,7 +154,7 @@ void received_again(const communicator& world) {
   }
 }
 
-// --- both in one call ---
+// --- both in one call
 
 void exchanged(const communicator& world) {
   const ring r(world);
@@ -235,7 +235,7 @@ void probed_first(const communicator& world) {
   }
 }
 
-// --- layouts as output ---
+// --- layouts as output
 
 void type_out(const communicator& world) {
   const ring r(world);

@@ -169,6 +169,7 @@ void registering(bsp::context& ctx) {
 }
 
 // --- collectives of a subset or of all
+
 // Each process syncs p times, whatever the size of its subset.
 void rooted(bsp::context& ctx, bsp::subset& set) {
   const int n = set.nprocs(), me = set.pid();

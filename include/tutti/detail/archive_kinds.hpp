@@ -53,7 +53,7 @@ concept has_free_hook = (std::is_class_v<T> || std::is_enum_v<T> || std::is_unio
   serialize(a, x);
 };
 
-// --- what types look like ---
+// --- what types look like
 template <class T>
 concept looks_like_tuple = std::is_class_v<T> && requires {
   std::tuple_size<T>::value;
@@ -89,7 +89,7 @@ struct alternatives_of<Variant<T...>> {
   static constexpr std::size_t count = sizeof...(T);
 };
 
-// --- kinds ---
+// --- kinds
 template <class A, class T>
 consteval bool is_plain();
 
@@ -161,7 +161,7 @@ concept is_contiguous_plain = requires(C& c) {
 }
 &&is_plain<A, typename C::value_type>();
 
-// --- what prevents serialization ---
+// --- what prevents serialization
 template <class T>
 using diagnosed_of = std::conditional_t<std::is_void_v<T>, void, needs_serialize<T>>;
 template <class... T>

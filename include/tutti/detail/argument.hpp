@@ -185,7 +185,7 @@ template <parameter N, flow F, resize_policy P, class D>
 inline constexpr bool is_fixed<argument<N, F, P, D>> =
     P == resize_policy::no_resize && !std::is_same_v<std::remove_cvref_t<D>, automatic>;
 
-// --- containers ---
+// --- containers
 enum class argument_shape : std::uint8_t {
   single,      // one value: one element
   contiguous,  // data() and size(), a C array, or a sized contiguous range, also a view
@@ -362,7 +362,7 @@ counts_view counts_of(C& c) noexcept {
   return {data_of(c), size_of(c)};
 }
 
-// --- the arguments of one call, found by name ---
+// --- the arguments of one call, found by name
 template <parameter Name, class Argument>
 struct holder {
   Argument argument;  // a reference in blocking calls

@@ -48,7 +48,7 @@ bsp_memory memory_of(C& c) noexcept {
   return memory;
 }
 
-// --- errors in C, which is `X&` for a variable and `X` for a temporary ---
+// --- errors in C, which is `X&` for a variable and `X` for a temporary
 template <class C>
 inline constexpr bool is_pointer_type =
     std::is_pointer_v<std::remove_cvref_t<C>> || std::is_null_pointer_v<std::remove_cvref_t<C>>;

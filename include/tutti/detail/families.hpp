@@ -172,7 +172,7 @@ inline void frame<F, T, Args...>::even_alltoall(const collective_caller& s) {
   put_lengths(s, n);
 }
 
-// --- shared by the families ---
+// --- shared by the families
 
 // If the validation on this rank fails, it reports this to the other ranks in the exchange that
 // they wait in.

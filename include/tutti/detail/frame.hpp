@@ -66,7 +66,7 @@ class frame : public frame_of<F, T, Args...>::base {
     base::template put_count<N>(s, n);
   }
 
-  // --- the buffers ---
+  // --- the buffers
   static constexpr bool is_bcast = F.what == collective::bcast;
   static constexpr bool is_barrier = F.what == collective::barrier;
   static constexpr bool uses_send_recv_buf = has<send_recv_buf>;
@@ -108,7 +108,7 @@ class frame : public frame_of<F, T, Args...>::base {
     call_.input = call_.output;
   }
 
-  // --- counts ---
+  // --- counts
   template <parameter N>
   std::size_t count_given(const collective_caller& s) {
     return validated_count(s, N, data<N>());
@@ -159,7 +159,7 @@ class frame : public frame_of<F, T, Args...>::base {
     if (!reads) refuse_call(s, in_name, "is missing at the root", "pass it at the root");
   }
 
-  // --- the families, and their shared functions (families.hpp, vector_families.hpp) ---
+  // --- the families, and their shared functions (families.hpp, vector_families.hpp)
   void bcast(const collective_caller& s);
   void reduction(const collective_caller& s);
   void reduce_scatter(const collective_caller& s);
@@ -182,7 +182,7 @@ class frame : public frame_of<F, T, Args...>::base {
   void send_blocks(const collective_caller& s, const counts_view& counts);
   void receive_blocks(const collective_caller& s, const counts_view& counts);
 
-  // --- the path of a cached call (cached_call_frame.hpp) ---
+  // --- the path of a cached call (cached_call_frame.hpp)
   static constexpr bool has_no_extra_outputs();
   static constexpr bool operator_is_stateless();
   static constexpr bool has_one_count();
@@ -239,7 +239,8 @@ class frame : public frame_of<F, T, Args...>::base {
     }
   }
 
-  // --- rejected calls ---
+  // --- rejected calls
+
   // The length of a block in the arguments, from any of them; else refused_count.
   std::size_t stated_length() noexcept {
     long long n = -1;
@@ -263,7 +264,7 @@ class frame : public frame_of<F, T, Args...>::base {
     }
   }
 
-  // --- the result ---
+  // --- the result
   static constexpr bool by_reference = F.how == mode::persistent;
   template <class Part>
   typename Part::type extract() {

@@ -58,7 +58,7 @@ class frame_base {
   frame_base& operator=(const frame_base&) = delete;
   ~frame_base() = default;
 
-  // --- the arguments ---
+  // --- the arguments
   template <parameter N>
   static constexpr bool has = ((parameter_of<std::remove_reference_t<Args>> == N) || ...);
   template <parameter N>
@@ -89,7 +89,7 @@ class frame_base {
     return get<N>(args_).data;
   }
 
-  // --- receive buffers ---
+  // --- receive buffers
   static constexpr bool receives = !std::is_void_v<Fresh>;
   static constexpr bool explicit_out = has<Out> && !is_automatic<Out>();
   static constexpr bool new_first = receives && !has<Out>;  // not asked for: first in the result
@@ -122,7 +122,7 @@ class frame_base {
     return data_of(out());
   }
 
-  // --- further requested results ---
+  // --- further requested results
   template <parameter N>
   void put_count(caller s, std::size_t n) {
     if constexpr (has_out<N>) {
@@ -134,7 +134,7 @@ class frame_base {
     }
   }
 
-  // --- the result ---
+  // --- the result
   template <class C>
   using returned =
       std::conditional_t<ByReference && argument_shape_of<C>() == argument_shape::contiguous, const C&, C>;

@@ -55,7 +55,7 @@ struct object_argument {
   static constexpr bool is_received = is_deserializable<std::remove_cvref_t<typename A::data_type>>;
 };
 
-// --- which calls ---
+// --- which calls
 constexpr bool is_bcast(form f) { return f.what == collective::bcast; }
 constexpr bool is_bcast(message_form) { return false; }
 constexpr bool is_sendrecv(form) { return false; }
@@ -89,7 +89,7 @@ constexpr rules without_counts(rules r) {
   return r;
 }
 
-// --- the types of a call ---
+// --- the types of a call
 template <class X>
 struct item_of {
   using type = void;
@@ -140,7 +140,7 @@ struct object_call {
   using made = typename decltype(find_made())::type;
 };
 
-// --- errors in one argument alone ---
+// --- errors in one argument alone
 template <auto F, class T, class Call, class A>
 consteval problem problem_of_object() {
   using enum parameter;
@@ -206,7 +206,7 @@ consteval verdict judged_with_objects() {
   }
 }
 
-// --- types that cannot be serialized ---
+// --- types that cannot be serialized
 template <auto F, class A>
 struct unserializable_argument {
   static constexpr auto find() {

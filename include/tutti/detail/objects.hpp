@@ -32,7 +32,7 @@ constexpr collective vector_form_of(collective what) {
 /// the other ranks.
 void validate_objects(const collective_caller&, object_site, int root, std::size_t objects);
 
-// --- serialization before the call ---
+// --- serialization before the call
 template <class Format, class X>
 void pack_one(object_bytes& to, const X& x, object_site at) {
   std::size_t length = 0;
@@ -72,7 +72,7 @@ void find_root(const A& a, int& root) noexcept {
   if constexpr (parameter_of<A> == parameter::root) root = a.data;
 }
 
-// --- the call on bytes ---
+// --- the call on bytes
 
 /// The replacement of argument `a` in the call on bytes. `sent` holds the bytes of a send_buf;
 /// `gives` is whether this rank sends in a send_recv_buf.

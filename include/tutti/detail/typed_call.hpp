@@ -138,7 +138,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
   template <parameter N>
   static constexpr bool given = base::template has_in<N>;
 
-  // --- which ranks are read, and which are written ---
+  // --- which ranks are read, and which are written
   static constexpr bool from_root =
       F.what == collective::bcast || F.what == collective::scatter || F.what == collective::scatterv;
   static constexpr bool to_root = is_rooted(F.what) && !from_root;
@@ -153,7 +153,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
     return to_root ? at_root(s) : !(both && from_root && at_root(s));
   }
 
-  // --- send data ---
+  // --- send data
   static constexpr parameter length_name() {
     if (F.what == collective::reduce_scatter) return recv_counts;
     if (F.what == collective::reduce_scatter_block && given<recv_count>) return recv_count;
@@ -201,7 +201,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
     }
   }
 
-  // --- numbers ---
+  // --- numbers
   template <class A>
   void import_numbers(const collective_caller& s) {
     constexpr parameter name = parameter_of<A>;
@@ -234,7 +234,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
     }
   }
 
-  // --- received data ---
+  // --- received data
   void count_received(const collective_caller& s) {
     if (!receives(s)) return;
     staging::side& to = both ? stage_.in : stage_.out;

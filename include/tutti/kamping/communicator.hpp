@@ -82,7 +82,7 @@ class Communicator : public internal::calls<Communicator<Container, Plugins...>,
   }
   const std::shared_ptr<internal::owned_communicator>& owner() const noexcept { return owned_; }
 
-  // --- defaults, of this object and its later copies ---
+  // --- defaults, of this object and its later copies
   void root(std::integral auto rank) {
     internal::translating([&] { ranks().default_root(static_cast<int>(rank)); });
   }
@@ -95,7 +95,7 @@ class Communicator : public internal::calls<Communicator<Container, Plugins...>,
   }
   int default_tag() const { return tutti_communicator().default_tag(); }
 
-  // --- ranks ---
+  // --- ranks
   bool is_valid_rank(std::integral auto rank) const {
     return rank >= 0 && static_cast<std::size_t>(rank) < size();
   }
@@ -132,7 +132,8 @@ class Communicator : public internal::calls<Communicator<Container, Plugins...>,
     return std::string(name, static_cast<std::size_t>(length));
   }
 
-  // --- other communicators; collective ---
+  // --- other communicators; collective
+
   // The ranks with the same colour in the order of keys. MPI_UNDEFINED gives an empty one, over
   // MPI_COMM_NULL.
   [[nodiscard]] Communicator split(int color, int key = 0) const {

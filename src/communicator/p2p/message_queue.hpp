@@ -60,7 +60,9 @@ class message_queue final : public progressable {
   unsigned max_tag() const noexcept { return static_cast<unsigned>(max_tag_); }
   bool interleaves() const noexcept { return interleaves_; }
 
-  // --- receives. The posted receive stores what `allocate` throws, and every other error.
+  // --- receives
+  //
+  // The posted receive stores what `allocate` throws, and every other error.
   /// Matches a message that has arrived, or posts the receive.
   void begin(posted_recv& recv);
   /// Matches the messages that have arrived, up to the one that ends `until`.

@@ -26,13 +26,13 @@ class group_context final : public context {
   bool done(transfer& t, const shm::wait_site& site) override;
   std::unique_ptr<p2p_transport> open_p2p() override;
 
-  // --- For group_messages.
+  // --- for group_messages
   /// Returns true, and uses the message, if a posted receive matches it.
   bool deliver_now(const head& what, const std::byte* contents);
   void enqueue(arrival&& one);
   void cancel_receives() noexcept;
 
-  // --- For the p2p transport.
+  // --- for the p2p transport
   group_messages& messages() noexcept { return messages_; }
   std::deque<arrival>& p2p_arrivals() noexcept { return p2p_arrivals_; }
 

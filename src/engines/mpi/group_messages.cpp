@@ -49,7 +49,7 @@ void group_messages::post_receive(posted_buffer& one) {
         "receiving", ep_.rank());
 }
 
-// --- Sending.
+// --- sending
 
 // Copies are used in turn. If the least recently used one is not free, a new one is made.
 group_messages::send_copy& group_messages::free_copy() {
@@ -107,7 +107,7 @@ bool group_messages::all_sent() noexcept {
   return true;
 }
 
-// --- Receiving.
+// --- receiving
 
 void group_messages::receive(int from, const head& what, void* into, transfer& t, const char* operation) {
   message& m = ep_.begin_message(t, true, from, what.bytes);

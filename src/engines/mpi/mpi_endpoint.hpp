@@ -109,7 +109,7 @@ class mpi_endpoint final : public message_endpoint {
     if (wait_ != nullptr) wait_->in_collective = is;
   }
 
-  // --- For the contexts of this endpoint.
+  // --- for the contexts of this endpoint
   message& begin_message(transfer& t, bool receives, int peer, std::size_t bytes) {
     if (free_ == none) [[unlikely]]
       grow();
@@ -201,7 +201,7 @@ class mpi_endpoint final : public message_endpoint {
   /// ranks may still send on it.
   void free_comm(MPI_Comm comm) noexcept;
 
-  // --- Point-to-point messages (p2p_end.cpp).
+  // --- point-to-point messages (p2p_end.cpp)
   /// Registers a transport. If the job fails, it receives the messages that it has found.
   void add_transport(mpi_p2p_transport& one) { p2p_transports_.push_back(&one); }
   void remove_transport(mpi_p2p_transport& one) noexcept { std::erase(p2p_transports_, &one); }
@@ -215,7 +215,7 @@ class mpi_endpoint final : public message_endpoint {
   /// Receives and discards a message.
   void receive_and_discard(MPI_Message found, std::size_t bytes);
 
-  // --- The end of a run.
+  // --- the end of a run
   /// Sets the function that reports this rank's failure, if the job reports that one. If it is
   /// empty, only end_job() reports.
   void set_reporter(std::function<void(int rank, const std::string& text)> how) { report_ = std::move(how); }

@@ -31,7 +31,7 @@ mpi_p2p_transport::~mpi_p2p_transport() {
   ep_.close_p2p(owned_ ? comm_ : MPI_COMM_NULL, std::move(buffered_));
 }
 
-// --- Sending.
+// --- sending
 
 bool mpi_p2p_transport::post(const detail::send_args& what, transfer& t) {
   if (what.bytes <= eager_bytes && what.mode != send_modes::synchronous && what.destination != rank_)
@@ -78,7 +78,7 @@ void mpi_p2p_transport::throw_start_error(transfer& t, int code, const char* ope
   throw_mpi_error(code, operation, rank_);
 }
 
-// --- Receiving.
+// --- receiving
 
 shm::unexpected_message* mpi_p2p_transport::next(const char* operation) {
   return shared_ ? nullptr : matched(MPI_ANY_SOURCE, MPI_ANY_TAG, operation);
@@ -171,7 +171,7 @@ void mpi_p2p_transport::discard_all() {
     }
 }
 
-// --- Receives that MPI matches itself.
+// --- receives that MPI matches itself
 
 bool mpi_p2p_transport::try_irecv(const detail::recv_args& r, transfer& t) {
   message& m = ep_.begin_message(t, true, r.source < 0 ? -1 : where_.members().address(r.source), r.capacity);

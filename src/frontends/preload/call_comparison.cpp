@@ -33,7 +33,7 @@ std::shared_ptr<communicator_info> call_comparison::find_served(MPI_Comm comm) {
   return m && m->served ? m : nullptr;
 }
 
-// --- Exchanges.
+// --- exchanges
 
 // Every rank sends to all others at once. So the other ranks can continue before this rank enters
 // the library again.

@@ -72,7 +72,7 @@ void local_reduction::combine(const void* left, const void* right, void* result,
   }
 }
 
-// --- The known operators.
+// --- the known operators
 
 const operator_info& operators::of(MPI_Op handle) {
   static const operator_info none;

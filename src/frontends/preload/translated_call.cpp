@@ -92,7 +92,7 @@ const datatype* translated_call::usable_type(int count, MPI_Datatype type) {
   return t.usable && (t.dense || t.size <= max_packed) ? &t : nullptr;
 }
 
-// --- Contiguous items.
+// --- contiguous items
 
 void translated_call::stage(staged_side& s, void* at, std::size_t items, const datatype& type,
                             bool elements) {
@@ -195,7 +195,7 @@ bool translated_call::translate_rooted(const arguments& a) {
          (out == nullptr || set_output(a.out, to_size(a.out_count), *out, false));
 }
 
-// --- Blocks with counts.
+// --- blocks with counts
 
 void translated_call::stage_blocks(staged_side& s, const block_arrays& b) {
   std::size_t offset = 0;
@@ -299,7 +299,7 @@ bool translated_call::translate_vector(const arguments& a) {
   return set_input(a.in, to_size(a.in_count), *t);
 }
 
-// --- Objects that the program may free meanwhile.
+// --- objects that the program may free meanwhile
 
 void translated_call::retain() {
   for (const part& p : out_.parts) types_.retain(*p.type);

@@ -91,7 +91,9 @@ class replica_directory {
   /// Contents in memory of the runtime; `zero` clears it.
   void make_contents(data_handle& d, bool zero);
 
-  // --- other ranks. Called by all ranks that the data concern, at the same point of the insertion.
+  // --- other ranks
+  //
+  // Called by all ranks that the data concern, at the same point of the insertion.
   bool involves_this_rank(const data_handle& d) const noexcept {
     return d.owner == rank_ || d.home == rank_ || d.local_version != nullptr || !d.partials.empty();
   }

@@ -43,7 +43,7 @@ class planner {
   planner(const call& c, int rank, const hierarchy& topology,
           const algorithm_parameter_values& parameter_values);
 
-  // --- the composed call -------------------------------------------------------------------------
+  // --- the composed call
   const call& requested() const noexcept { return call_; }
   collective what() const noexcept { return call_.what; }
   int size() const noexcept { return topology_.ranks(); }
@@ -65,7 +65,7 @@ class planner {
   /// Allocates a new scratch area of this many elements.
   area scratch(std::size_t elements);
 
-  // --- groups ------------------------------------------------------------------------------------
+  // --- groups
   subgroup all() noexcept;
   /// The ranks on this rank's node. At level l > 0: the leaders of the nodes of level l - 1 that
   /// lie in this rank's node of level l.
@@ -79,7 +79,7 @@ class planner {
   /// `all`.
   subgroup list(std::vector<int> ranks);
 
-  // --- steps -------------------------------------------------------------------------------------
+  // --- steps
   /// Adds steps that start a call and wait for it.
   void call_on(const subgroup& group, subcall c) { wait(start(group, std::move(c))); }
   /// Makes the call if `wanted` is true, otherwise skips its sequence number.

@@ -56,7 +56,7 @@ class channel {
   int to() const noexcept { return to_; }
   bool same_worker() const noexcept { return same_worker_; }
 
-  // --- Producer.
+  // --- producer
   bool has_space() noexcept {
     if (sent_ - cached_consumed_ < slot_count) return true;
     cached_consumed_ = consumed_.load(std::memory_order_acquire);
@@ -95,7 +95,7 @@ class channel {
     publish(s, tag);
   }
 
-  // --- Consumer.
+  // --- consumer
   /// Finds the oldest message with this tag. The data stay valid until consume().
   bool find(std::uint64_t tag, arrival& found) {
     if (unexpected_.empty()) {

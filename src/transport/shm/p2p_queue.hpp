@@ -81,7 +81,7 @@ class p2p_queue {
     posted_.fetch_add(1, std::memory_order_release);
   }
 
-  // --- For the receiver only.
+  // --- for the receiver only
   /// The oldest message; null if there is none.
   queued_message* next() noexcept {
     if (oldest_ == nullptr && !collect_posted()) return nullptr;

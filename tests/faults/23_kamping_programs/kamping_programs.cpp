@@ -18,7 +18,7 @@ using tests::check;
 
 namespace {
 
-// --- plugin::SampleSort ---
+// --- plugin::SampleSort
 
 struct pair_of_numbers {
   int a, b;
@@ -78,7 +78,7 @@ void sample_sort() {
   check.that(everybodys(pairs) == all);
 }
 
-// --- with_flattened, flatten ---
+// --- with_flattened, flatten
 
 void flattened(const Communicator<>& comm) {
   const int p = comm.size_signed(), me = comm.rank_signed();
@@ -111,7 +111,7 @@ void flattened(const Communicator<>& comm) {
               std::vector<int>{(me + p - 1) % p});
 }
 
-// --- containers ---
+// --- containers
 
 template <class T>
 struct own_container : std::vector<T> {
@@ -183,7 +183,7 @@ void in_place(const Communicator<>& comm) {
   check.equal(before[0], me);
 }
 
-// --- the grid ---
+// --- the grid
 
 void grid_of_ranks() {
   Communicator<std::vector, plugin::GridCommunicator> comm;
@@ -264,7 +264,7 @@ void extracted(const Communicator<>& comm) {
   check.equal(sum.extract_recv_buf().back(), comm.size_signed() * (comm.size_signed() - 1) / 2);
 }
 
-// --- bools ---
+// --- bools
 
 void bools(const Communicator<>& comm) {
   const bool mine = comm.rank() % 2 == 1;
@@ -314,7 +314,7 @@ void bools(const Communicator<>& comm) {
   check.that(flags[0] && flags[1]);
 }
 
-// --- reductions over datatypes with gaps ---
+// --- reductions over datatypes with gaps
 
 // Items of |int|gap|int|: adds the first ints and takes the maximum of the second ones.
 void combine_items(void* in, void* inout, int* length, MPI_Datatype* type) {
@@ -433,7 +433,7 @@ void items(const Communicator<>& comm) {
   MPI_Op_free(&append);
 }
 
-// --- further cases of the same kind ---
+// --- further cases of the same kind
 
 void others(const Communicator<>& comm) {
   const Communicator<own_container> other;

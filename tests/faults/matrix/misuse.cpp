@@ -64,7 +64,7 @@ std::optional<nonblocking_result<std::vector<int>>> saved_request;
 using program = std::function<void(communicator&)>;
 
 const std::map<std::string, program> cases = {
-    // --- Calls that do not match.
+    // --- calls that do not match
     {"other_collective",
      [](communicator& world) {
        int x = 0;
@@ -126,7 +126,7 @@ const std::map<std::string, program> cases = {
        else
          grid.alltoallv(send_buf(mine), send_counts(counts), recv_counts(counts));
      }},
-    // --- Ranks that disappear.
+    // --- ranks that disappear
     {"early_return",
      [](communicator& world) {
        sum(world);
@@ -174,7 +174,7 @@ const std::map<std::string, program> cases = {
     {"aborts", [](communicator& world) { send_signal(world, [] { std::abort(); }); }},
     {"killed", [](communicator& world) { send_signal(world, [] { raise(SIGKILL); }); }},
     {"stopped", [](communicator& world) { send_signal(world, stop_for_a_while); }},
-    // --- Destroyed objects.
+    // --- destroyed objects
     {"freed_communicator",
      [](communicator& world) {
        communicator other = world.duplicate();
@@ -208,7 +208,7 @@ const std::map<std::string, program> cases = {
          r.wait();
        sum(world);
      }},
-    // --- Threads that carry no rank.
+    // --- threads that carry no rank
     {"foreign_thread",
      [](communicator& world) {
        sum(world);

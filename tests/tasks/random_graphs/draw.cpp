@@ -350,6 +350,7 @@ class drawing {
   }
 
   // --- at the end
+
   // A rank creates the data that concern it at any time. Calls for all ranks with the data concern
   // these ranks.
   void draw_known_handles() {

@@ -230,6 +230,7 @@ class program_run {
   }
 
   // --- comparisons
+
   // The first task here that read wrong contents explains more than its result.
   [[noreturn]] void fail_difference(const std::string& what, int d) const {
     std::string more = history(g_, d, now_);

@@ -49,7 +49,7 @@ class pieces {
   std::vector<layout::piece> all_;
 };
 
-// --- named types ---
+// --- named types
 
 // The pair types of MPI_MINLOC and MPI_MAXLOC may have a gap; other named types have none.
 template <class First>
@@ -79,7 +79,7 @@ layout named(MPI_Datatype type) {
                    "build a datatype of types with a known layout");
 }
 
-// --- arrays ---
+// --- arrays
 
 // Numbers the elements of an array by their indices. The last index varies fastest.
 struct grid {
@@ -161,7 +161,7 @@ layout darray(const contents& c, std::size_t extent) {
   return select_elements(array, indices, item_of(c.types[0]), extent);
 }
 
-// --- the constructors ---
+// --- the constructors
 
 layout vectors(const contents& c, std::size_t extent) {
   const layout item = item_of(c.types[0]);
