@@ -167,7 +167,7 @@ explanation explain(const document& d, const selection_context& requested, tree_
           {full_name(first, what),
            "it does not report operands whose lengths differ, so it is used only if it is named"});
     else if (e.chosen.what != leaf::kind::native)
-      reject(leaf{});
+      reject(leaf::native());
     for (const pure_algorithm* a : catalogue())
       if (a->what == what && a != chosen) reject({leaf::kind::algorithm, choice(a), {}, {}});
   }

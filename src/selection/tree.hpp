@@ -49,6 +49,8 @@ struct leaf {
   composed_choice composed;
   origin from;
 
+  /// The choice of the native collective.
+  static leaf native() { return {}; }
   /// The algorithm or composition; null for the other kinds.
   const catalogue_entry* named() const noexcept;
   const algorithm_parameter_values& parameter_values() const noexcept {

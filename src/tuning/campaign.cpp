@@ -48,8 +48,13 @@ struct series {
 
 class campaign {
  public:
-  campaign(benchmark_fixture& where, const document& base, const campaign_options& w, const progress& report)
-      : benchmark_fixture_(where), base_(base), options_(w), report_progress_(report), start_(clock::now()) {}
+  campaign(benchmark_fixture& fixture, const document& base, const campaign_options& options,
+           const progress& report)
+      : benchmark_fixture_(fixture),
+        base_(base),
+        options_(options),
+        report_progress_(report),
+        start_(clock::now()) {}
 
   campaign_result run() {
     result_.ranks = benchmark_fixture_.size();
@@ -74,8 +79,8 @@ class campaign {
   measurement measure_once(measured_call& work, const std::string& algorithm,
                            const std::string& composition) {
     const collective what = work.call().what;
-    const auto where = benchmark_fixture_.communicator(what, algorithm, composition);
-    const auto operation = [&] { detail::run_call(*where, work.call()); };
+    const auto comm = benchmark_fixture_.communicator(what, algorithm, composition);
+    const auto operation = [&] { detail::run_call(*comm, work.call()); };
     const auto verify_result = [&] {
       work.prepare();
       benchmark_fixture_.barrier();
@@ -139,7 +144,7 @@ class campaign {
       }
     for (const native& one : all)
       if (one.all.good()) {
-        const timing t = one.all.of(leaf{});
+        const timing t = one.all.of(leaf::native());
         result_.natives.push_back({one.what, one.bytes, t.us, t.spread});
       }
   }
@@ -173,11 +178,11 @@ class campaign {
     measured_call work(what, total_of(what, size, benchmark_fixture_.size()), benchmark_fixture_.rank(),
                        benchmark_fixture_.size(), false);
     cell c;
-    c.where = benchmark_fixture_.selection_context_of(work.call());
+    c.context = benchmark_fixture_.selection_context_of(work.call());
     c.size = size;
     const std::size_t block = std::max<std::size_t>(1, size / sizeof(double));
-    const leaf current = decide(base_, c.where);
-    auto all = pure_candidates(c.where, what == collective::alltoallw ? size : block, options_.parameters,
+    const leaf current = decide(base_, c.context);
+    auto all = pure_candidates(c.context, what == collective::alltoallw ? size : block, options_.parameters,
                                result_.machine);
     if (std::none_of(all.begin(), all.end(), [&](const candidate& one) { return same(one.use, current); }))
       all.insert(all.begin(), {current, label(current), 0});
@@ -226,8 +231,8 @@ class campaign {
 
   // Measures the compositions, together with the best choice without one.
   void measure_compositions(cell& c, measured_call& work, double until) {
-    std::vector<candidate> all =
-        composed_candidates(c.where, std::max<std::size_t>(1, c.size / sizeof(double)), options_.parameters);
+    std::vector<candidate> all = composed_candidates(
+        c.context, std::max<std::size_t>(1, c.size / sizeof(double)), options_.parameters);
     if (all.empty() || c.pure.empty()) return;
     leaf none;
     none.what = leaf::kind::pure;
@@ -235,7 +240,7 @@ class campaign {
     for (candidate& one : all) contenders.push_back({std::move(one), {}});
     const std::string best = best_pure(c);
     compare_candidates(contenders, until, [&](const contender& e, bool first) {
-      if (first) report(std::string(tutti::name_of(c.where.call.what)) + "/" + e.what.name);
+      if (first) report(std::string(tutti::name_of(c.context.call.what)) + "/" + e.what.name);
       return e.what.name == "@pure" ? measure_once(work, best, "@pure") : measure_once(work, "", e.what.name);
     });
     for (const contender& e : contenders)
@@ -260,7 +265,7 @@ class campaign {
     };
     const auto cell_of = [&](const change& c) {
       const auto at = std::find_if(result_.compared.begin(), result_.compared.end(), [&](const cell& one) {
-        return one.where.call.what == c.what && one.size == c.size;
+        return one.context.call.what == c.what && one.size == c.size;
       });
       return static_cast<std::size_t>(at - result_.compared.begin());
     };
@@ -279,8 +284,8 @@ class campaign {
     // A choice that would change a tree must have been measured twice; others are removed.
     for (std::size_t i = 0; i < result_.compared.size(); ++i) {
       cell& one = result_.compared[i];
-      const leaf current = decide(base_, one.where),
-                 composed = decide(base_, one.where, tree_half::composition);
+      const leaf current = decide(base_, one.context),
+                 composed = decide(base_, one.context, tree_half::composition);
       std::erase_if(one.pure, [&](const timing& t) {
         return t.use.what != leaf::kind::native && !same(t.use, current) &&
                confirmed.count({i, label(t.use)}) == 0;
@@ -296,9 +301,9 @@ class campaign {
   void confirm_change(cell& c, const change& proposed) {
     std::vector<timing>& all = half_of(c, proposed.half);
     leaf old = proposed.before;
-    if (options_.grow_rules.beat_native && proposed.half == tree_half::pure && c.where.native &&
+    if (options_.grow_rules.beat_native && proposed.half == tree_half::pure && c.context.native &&
         proposed.after.what != leaf::kind::native)
-      old = leaf{};
+      old = leaf::native();
     measured_call work(proposed.what, total_of(proposed.what, c.size, benchmark_fixture_.size()),
                        benchmark_fixture_.rank(), benchmark_fixture_.size(), false);
     report(std::string(tutti::name_of(proposed.what)) + "/" + label(proposed.after) + ", " +
@@ -331,9 +336,9 @@ class campaign {
 
 }  // namespace
 
-campaign_result run_campaign(benchmark_fixture& where, const document& base, const campaign_options& w,
-                             const progress& report) {
-  return campaign(where, base, w, report).run();
+campaign_result run_campaign(benchmark_fixture& fixture, const document& base,
+                             const campaign_options& options, const progress& report) {
+  return campaign(fixture, base, options, report).run();
 }
 
 }  // namespace tutti::tuning

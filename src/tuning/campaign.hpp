@@ -49,7 +49,7 @@ struct campaign_result {
 using progress = std::function<void(const std::string& what, double part)>;
 
 /// Runs on every rank of a job. Only rank 0 calls `report`.
-campaign_result run_campaign(benchmark_fixture& where, const document& base, const campaign_options& w,
-                             const progress& report);
+campaign_result run_campaign(benchmark_fixture& fixture, const document& base,
+                             const campaign_options& options, const progress& report);
 
 }  // namespace tutti::tuning

@@ -102,7 +102,7 @@ std::string label(const leaf& l) {
 std::vector<candidate> pure_candidates(const selection_context& s, std::size_t block, bool parameters,
                                        const speed& v) {
   std::vector<candidate> all;
-  if (s.native) all.push_back({leaf{}, "native", 0});
+  if (s.native) all.push_back({leaf::native(), "native", 0});
   const auto add = [&](const choice& c) {
     leaf l;
     l.what = leaf::kind::algorithm;

@@ -39,7 +39,7 @@ quantity size_of(collective what) noexcept {
 // A point of the grid: one call. In a vector form whose counts not all ranks know, it is the calls
 // of all sizes, because a tree cannot distinguish them.
 struct point {
-  selection_context where;
+  selection_context context;
   std::uint64_t bytes;
   leaf current;
   std::vector<const cell*> cells;
@@ -53,9 +53,13 @@ struct option {
 // The points that one region of the base decides, and the tree grown for them.
 class region_grower {
  public:
-  region_grower(const tree_node& base, const literals& context, std::vector<point> points, tree_half half,
-                const rules& r)
-      : base_(base), context_(both(context, r.always)), points_(std::move(points)), half_(half), rules_(r) {}
+  region_grower(const tree_node& base, const literals& region_literals, std::vector<point> points,
+                tree_half half, const rules& r)
+      : base_(base),
+        region_literals_(both(region_literals, r.always)),
+        points_(std::move(points)),
+        half_(half),
+        rules_(r) {}
 
   // The regions to insert before those of the base.
   std::vector<tree_region> regions() const {
@@ -79,7 +83,7 @@ class region_grower {
       r.then = node(tested);
       if (found.empty() ? same(r.then, base_) : (last & ~tested) == 0 && same(r.then, found.back().then))
         continue;
-      r.when = context_;
+      r.when = region_literals_;
       r.when.mask |= tested;
       r.when.values |= tested;
       add_demands(r.then, r.when);
@@ -88,7 +92,7 @@ class region_grower {
       last = tested;
     }
     std::reverse(found.begin(), found.end());
-    const collective what = points_[0].where.call.what;
+    const collective what = points_[0].context.call.what;
     for (tree_region& r : found) r.then = reachable(r.then, what, r.when, all_values(what, r.when));
     return found;
   }
@@ -99,7 +103,7 @@ class region_grower {
       when.mask &= ~bit(c);
       when.values &= ~bit(c);
     };
-    const literals fixed = fixed_conditions(points_[0].where.call.what);
+    const literals fixed = fixed_conditions(points_[0].context.call.what);
     when.mask &= ~fixed.mask;
     when.values &= when.mask;
     if (when.values & bit(condition::native)) drop(condition::inter);  // implied
@@ -108,7 +112,7 @@ class region_grower {
   bool allowed(const leaf& l, const selection_context& s, condition_bits extra) const {
     const demand d = demands_of(l);
     return d.beyond.empty() && d.conditions.hold(conditions_of(s)) &&
-           (d.conditions.mask & split_conditions & ~extra & ~context_.mask) == 0;
+           (d.conditions.mask & split_conditions & ~extra & ~region_literals_.mask) == 0;
   }
 
   const leaf& baseline(const point& p) const {
@@ -118,7 +122,7 @@ class region_grower {
       return l;
     }();
     if (!rules_.beat_native) return p.current;
-    return half_ == tree_half::composition ? null : p.where.native ? native : p.current;
+    return half_ == tree_half::composition ? null : p.context.native ? native : p.current;
   }
 
   // Combines the timings of a choice over all cells of a point. `complete` is false if a cell lacks
@@ -160,7 +164,7 @@ class region_grower {
     if (!complete) return {{p.current, 1}};
     std::vector<timing> champions;
     for (const timing& t : timings(*p.cells[0], half_)) {
-      if (same(t.use, base) || !allowed(t.use, p.where, extra) || !wins(p, t.use, base)) continue;
+      if (same(t.use, base) || !allowed(t.use, p.context, extra) || !wins(p, t.use, base)) continue;
       const timing all = merged(p, t.use, complete);
       if (complete) champions.push_back(all);
     }
@@ -218,7 +222,7 @@ class region_grower {
   tree_node node(condition_bits extra) const {
     std::map<int, std::vector<const point*>> by_ranks;
     for (const point& p : points_)
-      if ((conditions_of(p.where) & extra) == extra) by_ranks[p.where.call.ranks].push_back(&p);
+      if ((conditions_of(p.context) & extra) == extra) by_ranks[p.context.call.ranks].push_back(&p);
     if (by_ranks.empty()) return base_;
     std::vector<tree_step> steps;
     std::map<std::uint64_t, leaf> before;
@@ -253,7 +257,7 @@ class region_grower {
       return n;
     };
     if (sizes[0]->bytes == 0) return is_unchanged(0) ? restricted(base_, within) : as_leaf(chosen[0]);
-    const quantity size = size_of(points_[0].where.call.what);
+    const quantity size = size_of(points_[0].context.call.what);
     interval& bytes = within[static_cast<std::size_t>(size)];
     std::vector<tree_step> steps;
     bytes = {0, 0};
@@ -275,28 +279,29 @@ class region_grower {
   }
 
   const tree_node& base_;
-  literals context_;
+  literals region_literals_;
   std::vector<point> points_;
   tree_half half_;
   const rules& rules_;
 };
 
-// Finds the region of the base that decides a call. `context` receives the literals known of such
-// calls: those of the region, and for each earlier region one condition that excludes them from it.
+// Finds the region of the base that decides a call. `region_literals` receives the literals known
+// of such calls: those of the region, and for each earlier region one condition that excludes them
+// from it.
 std::size_t region_of(const std::vector<tree_region>& regions, const selection_context& s,
-                      literals& context) {
+                      literals& region_literals) {
   const condition_bits truth = conditions_of(s);
-  context = {};
+  region_literals = {};
   for (std::size_t i = 0; i < regions.size(); ++i) {
     const literals& when = regions[i].when;
     if (when.hold(truth)) {
-      context = both(context, when);
+      region_literals = both(region_literals, when);
       return i;
     }
     const condition_bits broken = (truth ^ when.values) & when.mask, first = broken & (~broken + 1);
-    if (!(context.mask & broken)) {
-      context.mask |= first;
-      context.values |= truth & first;
+    if (!(region_literals.mask & broken)) {
+      region_literals.mask |= first;
+      region_literals.values |= truth & first;
     }
   }
   return regions.size();
@@ -313,32 +318,33 @@ void grow_half(const document& base, const std::vector<cell>& cells, const rules
     const std::vector<tree_region>& regions = base.of(half)[c];
     struct group {
       std::size_t region;
-      literals context;
+      literals region_literals;
       std::vector<point> points;
     };
     std::vector<group> groups;
     for (const cell& one : cells) {
-      if (static_cast<std::size_t>(one.where.call.what) != c || timings(one, half).empty()) continue;
-      literals context;
-      const std::size_t at = region_of(regions, one.where, context);
+      if (static_cast<std::size_t>(one.context.call.what) != c || timings(one, half).empty()) continue;
+      literals region_literals;
+      const std::size_t at = region_of(regions, one.context, region_literals);
       // the base has no choice to keep
       if (at == regions.size() && half == tree_half::pure) continue;
       auto g = std::find_if(groups.begin(), groups.end(), [&](const group& known) {
-        return known.region == at && known.context == context;
+        return known.region == at && known.region_literals == region_literals;
       });
-      if (g == groups.end()) g = groups.insert(g, {at, context, {}});
-      const std::uint64_t bytes = value_of(size_of(one.where.call.what), one.where);
+      if (g == groups.end()) g = groups.insert(g, {at, region_literals, {}});
+      const std::uint64_t bytes = value_of(size_of(one.context.call.what), one.context);
       auto p = std::find_if(g->points.begin(), g->points.end(), [&](const point& known) {
-        return known.where.call.ranks == one.where.call.ranks && known.bytes == bytes;
+        return known.context.call.ranks == one.context.call.ranks && known.bytes == bytes;
       });
       if (p == g->points.end())
-        p = g->points.insert(p, {one.where, bytes, decide(base, one.where, half), {}});
+        p = g->points.insert(p, {one.context, bytes, decide(base, one.context, half), {}});
       p->cells.push_back(&one);
     }
     auto& grown = (half == tree_half::pure ? made.pure : made.composition)[c];
     for (group& g : groups) {
       const tree_node& node = g.region < regions.size() ? regions[g.region].then : no_composition;
-      for (tree_region& region : region_grower(node, g.context, std::move(g.points), half, r).regions())
+      for (tree_region& region :
+           region_grower(node, g.region_literals, std::move(g.points), half, r).regions())
         grown.push_back(std::move(region));
     }
     if (regions.empty() && !grown.empty() && grown.back().when.mask != 0)
@@ -360,10 +366,10 @@ grown grow(const document& base, const std::vector<cell>& cells, const rules& r)
   const document both = overlay(base, g.made);
   for (const tree_half half : {tree_half::composition, tree_half::pure})
     for (const cell& one : cells) {
-      const leaf &before = decide(base, one.where, half), &after = decide(both, one.where, half);
+      const leaf &before = decide(base, one.context, half), &after = decide(both, one.context, half);
       const timing *old = find(timings(one, half), before), *fresh = find(timings(one, half), after);
       if (same(before, after) || fresh == nullptr) continue;
-      g.changes.push_back({one.where.call.what, half, one.where.call.ranks, one.size, before, after,
+      g.changes.push_back({one.context.call.what, half, one.context.call.ranks, one.size, before, after,
                            old == nullptr ? 0 : old->us, fresh->us});
     }
   return g;

@@ -29,7 +29,7 @@ struct timing {
 
 /// All measurements of one call.
 struct cell {
-  selection_context where;
+  selection_context context;
   /// requested bytes; the selection context of most vector forms does not contain them
   std::size_t size = 0;
   std::vector<timing> pure;      ///< native and algorithms

@@ -207,14 +207,14 @@ TEST(growing, over_mpi_beats_the_native_collective_or_chooses_it) {
   std::vector<cell> cells = {
       measured(allreduce, 2, 8, {{"native", 1}, {"recursive_doubling", 1}, {"ring", 3}}),
       measured(allreduce, 2, 64, {{"native", 1}, {"recursive_doubling", 0.8}, {"ring", 3}})};
-  for (cell& c : cells) c.where.shared_memory = false, c.where.engine = 1;
+  for (cell& c : cells) c.context.shared_memory = false, c.context.engine = 1;
   const grown g = grown_from(mpi, cells, r);
   ASSERT_EQ(g.changes.size(), 1u);
   EXPECT_EQ(label(g.changes[0].after), "native");
-  EXPECT_EQ(decided(mpi, g.made, cells[0].where), "native");
-  EXPECT_EQ(decided(mpi, g.made, cells[1].where), "recursive_doubling");
-  cells[0].where.engine = 0;  // another MPI
-  EXPECT_EQ(decided(mpi, g.made, cells[0].where), "recursive_doubling");
+  EXPECT_EQ(decided(mpi, g.made, cells[0].context), "native");
+  EXPECT_EQ(decided(mpi, g.made, cells[1].context), "recursive_doubling");
+  cells[0].context.engine = 0;  // another MPI
+  EXPECT_EQ(decided(mpi, g.made, cells[0].context), "recursive_doubling");
 }
 
 TEST(growing, chooses_for_all_sizes_of_a_vector_form_at_once) {
@@ -233,11 +233,11 @@ TEST(growing, compositions_beside_pure_algorithms) {
                 {composition(allreduce, "reduce_bcast"), 5, 0.01}};
   const document common = builtin_document("common");
   const grown g = grown_from(common, {c});
-  EXPECT_EQ(decided(common, g.made, c.where, tree_half::composition), "reduce_bcast");
+  EXPECT_EQ(decided(common, g.made, c.context, tree_half::composition), "reduce_bcast");
   EXPECT_EQ(decided(common, g.made, call_of(allreduce, 4, 1 << 20), tree_half::composition), "@pure");
-  EXPECT_EQ(decided(common, g.made, c.where), "ring");
+  EXPECT_EQ(decided(common, g.made, c.context), "ring");
   c.composed[1].us = 8.9;
-  EXPECT_EQ(decided(common, grown_from(common, {c}).made, c.where, tree_half::composition), "@pure");
+  EXPECT_EQ(decided(common, grown_from(common, {c}).made, c.context, tree_half::composition), "@pure");
 }
 
 TEST(growing, on_what_was_grown_before) {
@@ -267,8 +267,8 @@ TEST(growing, is_legal_and_no_worse_whatever_was_measured) {
         for (const std::size_t size : {8, 512, 32768, 1 << 20}) {
           if (what == barrier && size != 8) continue;  // it has no size
           cell c{call_of(what, ranks, what == barrier ? 0 : size, random() % 8 != 0), size, {}, {}};
-          c.where.shared_memory = &base != &mpi;
-          for (const candidate& one : pure_candidates(c.where, 16, random() % 2 == 0, {}))
+          c.context.shared_memory = &base != &mpi;
+          for (const candidate& one : pure_candidates(c.context, 16, random() % 2 == 0, {}))
             if (random() % 3 != 0)
               c.pure.push_back({one.use, 1 + static_cast<double>(random() % 1000) / 100, random() % 2 * 0.1});
           cells.push_back(std::move(c));
@@ -279,14 +279,15 @@ TEST(growing, is_legal_and_no_worse_whatever_was_measured) {
     ASSERT_EQ(faults_of(base, g.made), "") << write_tree(g.made);
     const document both = overlay(base, g.made);
     for (const cell& c : cells) {
-      const leaf &before = decide(base, c.where), &after = decide(both, c.where);
-      ASSERT_TRUE(permits(after, c.where)) << label(after);
-      if (same(before, after) || is_vector_form(c.where.call.what)) continue;
+      const leaf &before = decide(base, c.context), &after = decide(both, c.context);
+      ASSERT_TRUE(permits(after, c.context)) << label(after);
+      if (same(before, after) || is_vector_form(c.context.call.what)) continue;
       const leaf& beaten =
-          r.beat_native && c.where.native && after.what != leaf::kind::native ? leaf{} : before;
+          r.beat_native && c.context.native && after.what != leaf::kind::native ? leaf::native() : before;
       for (const timing& a : c.pure)
         for (const timing& b : c.pure) {
-          if (!same(a.use, after) || !same(b.use, beaten) || (r.beat_native && same(after, leaf{}))) continue;
+          if (!same(a.use, after) || !same(b.use, beaten) || (r.beat_native && same(after, leaf::native())))
+            continue;
           ASSERT_TRUE(beats(a, b, r)) << label(after) << " for " << label(beaten);
         }
     }

@@ -90,7 +90,7 @@ std::string as_json(const tuned& t, const std::string& document) {
                                 {"alpha_us", c.machine.alpha},
                                 {"beta_us_per_byte", c.machine.beta}});
     for (const tuning::cell& one : c.cells) {
-      json cell = {{"collective", name_of(one.where.call.what)},
+      json cell = {{"collective", name_of(one.context.call.what)},
                    {"ranks", c.ranks},
                    {"bytes", one.size},
                    {"pure", choices(one.pure)}};
