@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Defines how a collective is measured. Both sides of `compare` (bench/tutti_side.cpp and
-// bench/mpi/native_mpi.cpp) include this file, so that they differ only in the calls they make. They
-// share the command line, the data (workload.hpp), the check of the results, the clock and the
+// bench/mpi/native_mpi.cpp) include this file, so that they differ only in the calls they make.
+// They share the command line, the data (workload.hpp), the check of the results, the clock and the
 // statistics (src/tuning/measure.hpp), and the output.
 //
 // A side is a world (rank, size, barrier, max) that also turns a collective into a call:

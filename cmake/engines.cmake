@@ -3,9 +3,9 @@
 # Generates the table of engines while the build is configured.
 
 # tutti_generate_engines(engines output folder ...): An engine is a folder with a file engine.cpp
-# that defines the constant tutti::detail::engine_<name> (src/engines/engine_table.hpp). Sets the list
-# <engines> to the folders of these engines. Writes their table, ordered by name, to <output>. The
-# table refers to each engine, so that no linker can drop one from a static library.
+# that defines the constant tutti::detail::engine_<name> (src/engines/engine_table.hpp). Sets the
+# list <engines> to the folders of these engines. Writes their table, ordered by name, to <output>.
+# The table refers to each engine, so that no linker can drop one from a static library.
 function(tutti_generate_engines engines output)
   set(found "")
   set(engine_folders "")

@@ -2,7 +2,8 @@
 //
 // Measures the native collectives of an MPI with the protocol that also measures tutti's. It is
 // compiled once for each MPI. The protocol's own calls go directly to MPI's library. So when
-// bench/preload_gain starts this program with an interposed library, only the measured calls change.
+// bench/preload_gain starts this program with an interposed library, only the measured calls
+// change.
 #ifndef OMPI_SKIP_MPICXX
 #define OMPI_SKIP_MPICXX 1
 #endif

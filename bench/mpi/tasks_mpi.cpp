@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs the jobs of tasks/task_jobs.hpp with tutti's tasks over an MPI, and a ping-pong of the same MPI
-// without tasks: `mpirun -n 2 tasks_openmpi`.
+// Runs the jobs of tasks/task_jobs.hpp with tutti's tasks over an MPI, and a ping-pong of the same
+// MPI without tasks: `mpirun -n 2 tasks_openmpi`.
 #include <string>
 
 #include <tutti/mpi.hpp>

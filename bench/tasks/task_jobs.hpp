@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The jobs of the task benchmarks. Programs over tutti (tasks.cpp, mpi/tasks_mpi.cpp) and over
-// StarPU-MPI (starpu/tasks_starpu.cpp) include this file, so that they differ only in the calls they make.
-// They share data, kernels, distributions, checks, clock and statistics (src/tuning/measure.hpp).
+// StarPU-MPI (starpu/tasks_starpu.cpp) include this file, so that they differ only in the calls
+// they make. They share data, kernels, distributions, checks, clock and statistics
+// (src/tuning/measure.hpp).
 //
 // A side is a world (rank, size, barrier, max) with these jobs:
 //
 //   int workers();                                     // kernels at a time on each rank
 //   static constexpr int trips;                        // of a ping-pong that is inserted at once
-//   struct empty_tasks   { empty_tasks(side&, bool with_data);  void insert(int n);  void finish(); };
+//   struct empty_tasks   { empty_tasks(side&, bool with_data);  void insert(int n);
+//                          void finish(); };
 //   struct stencil       { stencil(side&, const plate&, bool cached);  void iterate();
 //                          std::uint64_t bytes(); };
 //   struct ping_pong     { ping_pong(side&);  void blocking();  void detached(int trips); };

@@ -38,7 +38,7 @@ typedef enum bsplib_err {
   BSPLIB_ERR_OUT_OF_MEMORY,              /**< no memory is left */
   BSPLIB_ERR_MEMORY_NOT_REGISTERED,      /**< no registration of this address on this process */
   BSPLIB_ERR_PUSHREG_MISMATCH,           /**< safe mode: numbers of registrations differ */
-  BSPLIB_ERR_POPREG_MISMATCH,            /**< safe mode: processes have ended different registrations */
+  BSPLIB_ERR_POPREG_MISMATCH,            /**< safe mode: the ended registrations differ */
   BSPLIB_ERR_TAGSIZE_MISMATCH,           /**< safe mode: processes have set different tag sizes */
   BSPLIB_ERR_NULL_POINTER,               /**< a pointer is null; safe mode: also a remote one */
   BSPLIB_ERR_PID_OUT_OF_RANGE,           /**< the process does not exist */

@@ -4,7 +4,8 @@
 //
 // ```cpp
 // world.barrier();
-// std::printf("%s was %s\n", name_of(collective::barrier).data(), world.last_algorithm(collective::barrier));
+// const auto chosen = world.last_algorithm(collective::barrier);
+// std::printf("%s was %s\n", name_of(collective::barrier).data(), chosen);
 // ```
 #pragma once
 

@@ -6,8 +6,9 @@
 // communicator.hpp states what all collectives share: forms, results, errors. This header states
 // what each collective takes and returns. p is the number of ranks, n the number of elements of one
 // block. TUTTI_COLLECTIVE(gather, ...) declares gather(), igather() and gather_init() as members
-// (detail/forms.hpp); the comment before it is their contract. [Brackets] mark optional parameters, and `(_out)` marks those that a call can also return.
-// An exchange of counts is one more collective of one std::size_t per rank.
+// (detail/forms.hpp); the comment before it is their contract. [Brackets] mark optional parameters,
+// and `(_out)` marks those that a call can also return. An exchange of counts is one more
+// collective of one std::size_t per rank.
 #pragma once
 
 #include <source_location>
@@ -49,7 +50,8 @@ class collectives : public reductions<Self> {
   /// assert(steps == 100);
   ///
   /// std::vector<double> mine = {0.5, 1.5};
-  /// auto all = world.is_root() ? world.bcast(send_recv_buf(std::move(mine))) : world.bcast<double>();
+  /// auto all = world.is_root() ? world.bcast(send_recv_buf(std::move(mine)))
+  ///                            : world.bcast<double>();
   /// assert(all.size() == 2);
   /// ```
   TUTTI_COLLECTIVE_OF_TYPE(bcast, bcast)

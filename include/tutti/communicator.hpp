@@ -88,9 +88,9 @@ inline constexpr int undefined = -0x7fffff03;
 ///   are a container too small for what it receives, a root that does not exist, and a communicator
 ///   that was freed. Others are counts that are negative, exceed the buffer, or are not one per
 ///   rank. If all ranks reject a call, the communicator stays usable.
-/// - peer_error: another rank failed, or rejected its arguments before an exchange of counts. Or this
-///   rank received zeros from a rank that rejected its arguments in an earlier call; the call then
-///   sends nothing.
+/// - peer_error: another rank failed, or rejected its arguments before an exchange of counts. Or
+///   this rank received zeros from a rank that rejected its arguments in an earlier call; the call
+///   then sends nothing.
 /// - usage_error at the end: if the other ranks cannot know that this rank rejects its arguments,
 ///   it still takes part, with substitute buffers. It throws when the call is over; the i... and
 ///   ..._init forms throw in wait(). The calls of the other ranks complete. They receive zeros in

@@ -25,7 +25,8 @@ namespace tutti {
 /// There are no in-place forms. Forms, parameters, results and errors are those of communicator.
 ///
 /// ```cpp
-/// int left = (world.rank() + world.size() - 1) % world.size(), right = (world.rank() + 1) % world.size();
+/// int left = (world.rank() + world.size() - 1) % world.size();
+/// int right = (world.rank() + 1) % world.size();
 /// graph_communicator ring = world.graph({left}, {right});  // from left, to right
 /// std::vector<int> from_left = ring.neighbor_allgather(send_buf(world.rank()));
 /// assert(from_left[0] == left);

@@ -100,8 +100,8 @@ class chain : public detail::structure<detail::neighbours> {
   explicit chain(const detail::neighbours& all) noexcept : structure(all) {}
 
   /// Collective: a chain of the members of the same colour, in the order of keys. Members with
-  /// equal keys keep the order of ranks. A colour below 0 (tutti::colors::undefined) gives an empty chain.
-  /// ceil(log2(size)) rounds; O(size) memory while it runs.
+  /// equal keys keep the order of ranks. A colour below 0 (tutti::colors::undefined) gives an empty
+  /// chain. ceil(log2(size)) rounds; O(size) memory while it runs.
   ///
   /// ```cpp
   /// chain odd = chain(world).split(world.rank() % 2 == 1 ? 0 : colors::undefined);

@@ -7,7 +7,8 @@
 // ```cpp
 // double matrix[4][3] = {};
 // layout column = layout::vector(4, 1, 3, layout::of<double>());  // 4 rows, one number of each
-// assert(column.size() == 4 * sizeof(double) && column.extent() == sizeof matrix - 2 * sizeof(double));
+// assert(column.size() == 4 * sizeof(double));
+// assert(column.extent() == sizeof matrix - 2 * sizeof(double));
 //
 // layout next_to_it = column.resized(sizeof(double));  // the next item is the next column
 // double columns[3][4];
@@ -18,7 +19,8 @@
 //   double place[3], speed[3];
 // };
 // layout kind_and_speed = layout::structure(
-//     {{offsetof(particle, kind), layout::of<char>()}, {offsetof(particle, speed), layout::of<double>(), 3}},
+//     {{offsetof(particle, kind), layout::of<char>()},
+//      {offsetof(particle, speed), layout::of<double>(), 3}},
 //     sizeof(particle));
 // assert(kind_and_speed.size() == 1 + 3 * sizeof(double));
 // ```

@@ -17,7 +17,8 @@
 //     double matrix[12] = {};  // 4 rows of 3
 //     MPI_Datatype column;
 //     MPI_Type_vector(4, 1, 3, MPI_DOUBLE, &column);
-//     world.bcast(tutti::send_recv_buf(matrix), tutti::send_recv_type(column), tutti::send_recv_count(1));
+//     world.bcast(tutti::send_recv_buf(matrix), tutti::send_recv_type(column),
+//                 tutti::send_recv_count(1));
 //     MPI_Type_free(&column);
 //   }
 //   MPI_Finalize();

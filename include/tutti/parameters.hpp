@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Named parameters. An argument of a collective is written `name(data)`. Arguments come in any
-// order, and the library infers optional ones that are absent. The table in detail/parameter_table.hpp has a
-// row for each parameter, with its meaning.
+// order, and the library infers optional ones that are absent. The table in
+// detail/parameter_table.hpp has a row for each parameter, with its meaning.
 //
 //     written as                 the call ...
 //     name(data)                 reads data: refers to an lvalue, keeps an rvalue until it is done

@@ -21,10 +21,11 @@
 //     tasks::runtime rt(world);
 //     std::vector<unsigned> mine(p, 1);  // one number for each rank; it owns its own
 //     std::vector<tasks::handle<unsigned>> all;
-//     for (int r = 0; r < p; ++r) all.push_back(r == me ? rt.data(mine[r], r) : rt.data<unsigned>(r));
-//     for (int r = 1; r < p; ++r)                        // rank r adds what rank r - 1 has
+//     for (int r = 0; r < p; ++r)
+//       all.push_back(r == me ? rt.data(mine[r], r) : rt.data<unsigned>(r));
+//     for (int r = 1; r < p; ++r)  // rank r adds what rank r - 1 has
 //       rt.insert([](unsigned& x, unsigned before) { x += before; }, tasks::read_write(all[r]),
-//       tasks::read(all[r - 1]));
+//                 tasks::read(all[r - 1]));
 //     rt.wait_all();
 //     assert(mine[me] == static_cast<unsigned>(me + 1));
 //   });

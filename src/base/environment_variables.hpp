@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The table of all environment variables that the library reads, except those of a single engine.
-// An entry holds the values, the default and the meaning. all_variables() (engines/engine_table.hpp) adds
-// the variables of the engines. The build makes docs/environment.md from these entries, and `tutti
-// info` prints them.
+// An entry holds the values, the default and the meaning. all_variables()
+// (engines/engine_table.hpp) adds the variables of the engines. The build makes docs/environment.md
+// from these entries, and `tutti info` prints them.
 #pragma once
 
 #include <cstdint>

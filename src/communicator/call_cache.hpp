@@ -103,7 +103,8 @@ struct alignas(64) cached_call {
   // For calls with another count. Null: the entry serves its own count only.
   count_intervals* intervals = nullptr;
 
-  /// Which of the three pointers are not null (bits 0, 1, 3), and whether the buffers are one (bit 2).
+  /// Which of the three pointers are not null (bits 0, 1, 3), and whether the buffers are one (bit
+  /// 2).
   static std::uint8_t pointer_bits_of(const void* input, const void* output,
                                       combine_function combine) noexcept {
     return static_cast<std::uint8_t>((input != nullptr) | (output != nullptr) << 1 | (input == output) << 2 |

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A digest of a call for checked mode: all arguments that must be equal on all ranks, in a few words.
-// Ranks exchange digests as bytes. checked_mode is the only user.
+// A digest of a call for checked mode: all arguments that must be equal on all ranks, in a few
+// words. Ranks exchange digests as bytes. checked_mode is the only user.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Validates the arguments of a call, before anything is sent. call_dispatcher calls it for each call
-// that call_cache does not contain.
+// Validates the arguments of a call, before anything is sent. call_dispatcher calls it for each
+// call that call_cache does not contain.
 #pragma once
 
 #include "communicator/communicator_state.hpp"

@@ -25,8 +25,8 @@ namespace tutti::detail {
 
 class communicator_impl : public call_site_slot {
  public:
-  /// Over a context of the engine, which is open. `merged` is a communicator of the same ranks as one
-  /// group, if `shape` has two groups.
+  /// Over a context of the engine, which is open. `merged` is a communicator of the same ranks as
+  /// one group, if `shape` has two groups.
   communicator_impl(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where, topology shape = {},
                     communicator_handle merged = {});
   /// Of members that make it without a message. The engine's part is opened by the first call.
@@ -91,7 +91,7 @@ class communicator_impl : public call_site_slot {
   call_memory memory_;
   std::atomic<std::size_t> holders_{1};
   communicator_impl *prev_ = nullptr, *next_ = nullptr;  // in the rank's list
-  communicator_impl* next_dropped_ = nullptr;            // in the list of those that other threads dropped
+  communicator_impl* next_dropped_ = nullptr;            // among those that other threads dropped
 };
 
 }  // namespace tutti::detail

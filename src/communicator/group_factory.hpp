@@ -68,7 +68,8 @@ class group_factory {
   control_calls& control_;
   checked_mode& checked_mode_;
   communicator_handle merged_;
-  std::unordered_map<group_name, std::uint32_t, group_name::hash> uses_of_name_;  // how often each was made
+  /// How often each name was made.
+  std::unordered_map<group_name, std::uint32_t, group_name::hash> uses_of_name_;
 };
 
 }  // namespace tutti::detail

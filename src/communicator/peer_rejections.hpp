@@ -65,8 +65,8 @@ class peer_rejections final : public rejection_inbox {
   const shm::rank_identity* carrier_ = nullptr;
   std::mutex lock_;
   std::vector<rejection> arrived_;
-  // The last calls that this rank rejected. Rejections of others for them arrive about when the call
-  // of this rank is over, so few are enough.
+  // The last calls that this rank rejected. Rejections of others for them arrive about when the
+  // call of this rank is over, so few are enough.
   std::array<own_call, 64> rejected_{};
   std::size_t next_ = 0;
 };

@@ -47,7 +47,8 @@ void staging::open(side& s, parameter buffer, parameter type, const layout& item
   s.buffer_ = buffer;
   s.type_ = type;
   s.item_ = &item;
-  s.items_ = static_cast<std::byte*>(const_cast<void*>(items));  // written where the side is received into
+  // Only a side that is received into is written.
+  s.items_ = static_cast<std::byte*>(const_cast<void*>(items));
   s.item_bytes_ = bytes;
   s.lowest_ = item.lowest();
   s.highest_ = item.highest();

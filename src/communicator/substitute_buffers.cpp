@@ -155,7 +155,7 @@ struct substitute_buffers::state {
   bool sends_zeros = false;  // to other ranks, in place of data of this rank
   std::string text;          // of the fault
   std::vector<std::size_t> list;
-  std::unique_ptr<void, free_deleter> input, output;  // zeros; only pages that are used become memory
+  std::unique_ptr<void, free_deleter> input, output;  // zeros; pages not used take no memory
 
   bool allocate_buffers(const collective_caller& s, call& c) {
     std::size_t in = 0, out = 0;
@@ -169,7 +169,8 @@ struct substitute_buffers::state {
       return memory.get();
     };
     sends_zeros = in != 0 && (sends_zeros || both || c.input == nullptr);
-    const bool packed = c.what != collective::alltoallw;  // its blocks may reach beyond their extent
+    // Blocks of alltoallw may reach beyond their extent.
+    const bool packed = c.what != collective::alltoallw;
     if (both || c.output == nullptr) {
       if ((c.output = zeros(output, out)) == nullptr) return false;
       if (packed) c.out_displs = {};
@@ -181,7 +182,7 @@ struct substitute_buffers::state {
       if ((c.input = zeros(input, in)) == nullptr) return false;
       if (packed) c.in_displs = {};
     }
-    if (c.what == collective::bcast) c.output = const_cast<void*>(c.input);  // one buffer, of either
+    if (c.what == collective::bcast) c.output = const_cast<void*>(c.input);  // one buffer
     return true;
   }
 };

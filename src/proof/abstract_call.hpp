@@ -35,7 +35,7 @@ struct abstract_call {
   /// ranks [0, first_group) form one group, all other ranks the second; 0: one group
   int first_group = 0;
 
-  std::vector<std::size_t> counts;                      ///< by rank: the count of partition::uniform
+  std::vector<std::size_t> counts;                      ///< by rank: for partition::uniform
   std::vector<block_table> in, out;                     ///< by rank; empty if a rank has none
   std::vector<std::vector<int>> sources, destinations;  ///< by rank; for neighbour collectives
 

@@ -51,7 +51,7 @@ class abstract_machine::state {
   };
   struct arrived_put {
     int from, round;             // the receiver's round that contains its await_signal
-    std::uint32_t known_rounds;  // number of the receiver's rounds that the sender knew to have begun
+    std::uint32_t known_rounds;  // the receiver's rounds that the sender knew to have begun
     std::size_t first, end;
   };
   struct loop_state {

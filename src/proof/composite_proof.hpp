@@ -23,9 +23,9 @@
 
 namespace tutti::proof {
 
-/// The call that a rank makes in the abstract call. If `everywhere` is set, an in-place rooted call is in
-/// place on all ranks, not only on the root. The operands of the other ranks then are in their
-/// outputs. The result refers to `p` and has no addresses.
+/// The call that a rank makes in the abstract call. If `everywhere` is set, an in-place rooted call
+/// is in place on all ranks, not only on the root. The operands of the other ranks then are in
+/// their outputs. The result refers to `p` and has no addresses.
 call call_of(const abstract_call& p, int rank, bool everywhere = false);
 
 /// Writes one composite plan for each rank, with the parameters of `p`. The topology must have the

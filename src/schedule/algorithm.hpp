@@ -2,8 +2,8 @@
 //
 // Describes one algorithm: its name, its restrictions, formulas of its costs, and the function that
 // writes its schedule. The build reads everything but the function from the comment at the head of
-// the algorithm's file (cmake/catalogue.cmake). So the source, the output of `tutti list` and the proof
-// share one text.
+// the algorithm's file (cmake/catalogue.cmake). So the source, the output of `tutti list` and the
+// proof share one text.
 #pragma once
 
 #include <span>

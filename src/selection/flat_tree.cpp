@@ -12,7 +12,8 @@ namespace {
 class bounds {
  public:
   explicit bounds(const selection_context& s) : s_(s) {
-    if (s.call.ranks > 0) add_bound(static_cast<std::uint64_t>(s.call.ranks) - 1);  // count_ge_ranks
+    // For count_ge_ranks.
+    if (s.call.ranks > 0) add_bound(static_cast<std::uint64_t>(s.call.ranks) - 1);
   }
 
   void add(std::span<const std::uint64_t> counts) {

@@ -64,9 +64,9 @@ class p2p_transport {
   virtual bool irecv_done(transfer&, detail::envelope&, const shm::wait_site&) { return false; }
 
   // --- the end of a receive
-  /// Called for a receive that is not complete, from try_irecv() or receive_contents(). Returns when
-  /// the transport no longer writes to its buffer. It cancels the receive if no message has matched,
-  /// and waits for the contents otherwise.
+  /// Called for a receive that is not complete, from try_irecv() or receive_contents(). Returns
+  /// when the transport no longer writes to its buffer. It cancels the receive if no message has
+  /// matched, and waits for the contents otherwise.
   virtual void end_receive(transfer&) noexcept {}
 };
 

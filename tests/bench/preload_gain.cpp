@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests bench/preload_gain: it measures every case for each MPI, without tutti, with it and with a tree.
-// It reports the algorithms that ran, and they are those of the tree.
+// Tests bench/preload_gain: it measures every case for each MPI, without tutti, with it and with a
+// tree. It reports the algorithms that ran, and they are those of the tree.
 #include <set>
 #include <sstream>
 #include <string>

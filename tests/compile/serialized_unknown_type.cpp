@@ -1,4 +1,4 @@
-// expect: as_serialized: this type needs a template <class Archive> void serialize(Archive& a, T& x)
+// expect: as_serialized: this type needs a template <class Archive> void serialize(Archive& a, T&
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 #include <vector>

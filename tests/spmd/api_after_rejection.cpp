@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests what follows a call that one rank rejects. The ranks that received zeros in place of its data
-// throw peer_error in their next call, of any kind and on any communicator. The call sends nothing.
-// Then all communicators are usable. If all ranks reject the same call, no rank throws peer_error.
+// Tests what follows a call that one rank rejects. The ranks that received zeros in place of its
+// data throw peer_error in their next call, of any kind and on any communicator. The call sends
+// nothing. Then all communicators are usable. If all ranks reject the same call, no rank throws
+// peer_error.
 #include <functional>
 #include <string>
 #include <vector>

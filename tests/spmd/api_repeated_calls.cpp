@@ -61,7 +61,8 @@ class plan_of_steps {
 void alltoallv(const communicator& world, unsigned seed) {
   const int p = world.size(), me = world.rank();
   plan_of_steps plan(p, seed);
-  ints sent(at(p)), received(at(p)), sent_displs, received_displs;  // the same containers in all steps
+  // All steps use the same containers.
+  ints sent(at(p)), received(at(p)), sent_displs, received_displs;
   ints in, out;
   for (int step = 0; step < 40; ++step) {
     plan.next();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An engine that moves nothing, for tests of the parts of a communicator without ranks: one rank of a
-// job of any size. It records what it is asked for. fake_control answers the library's own
+// An engine that moves nothing, for tests of the parts of a communicator without ranks: one rank of
+// a job of any size. It records what it is asked for. fake_control answers the library's own
 // collectives in place of the other ranks.
 #pragma once
 
@@ -92,7 +92,8 @@ class fake_endpoint final : public tutti::detail::endpoint {
   tutti::shm::wakeup_flag wakeup_;
 };
 
-/// What a communicator over all ranks of the job shares with others, on a thread that carries no rank.
+/// What a communicator over all ranks of the job shares with others, on a thread that carries no
+/// rank.
 inline std::shared_ptr<tutti::detail::rank_state> fake_rank(fake_endpoint& ep) {
   auto shared = std::make_shared<tutti::detail::rank_state>();
   shared->ep = &ep;

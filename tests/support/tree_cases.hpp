@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Invalid trees with the faults that are reported of them: several in one file, by topic. A case is a line
-// `=== NAME`, the text, a line `---`, and the faults, which end at an empty line.
+// Invalid trees with the faults that are reported of them: several in one file, by topic. A case is
+// a line `=== NAME`, the text, a line `---`, and the faults, which end at an empty line.
 #pragma once
 
 #include <stdexcept>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which calls match an entry of the cache of repeated calls, and what an entry holds for other counts.
+// Which calls match an entry of the cache of repeated calls, and what an entry holds for other
+// counts.
 #include "communicator/call_cache.hpp"
 
 #include <gtest/gtest.h>

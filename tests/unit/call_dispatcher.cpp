@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which path a call takes (the table in call_dispatcher.hpp), on one rank of an engine that counts the
-// calls of its own collectives.
+// Which path a call takes (the table in call_dispatcher.hpp), on one rank of an engine that counts
+// the calls of its own collectives.
 #include "communicator/call_dispatcher.hpp"
 
 #include <gtest/gtest.h>

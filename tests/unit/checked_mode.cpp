@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What checked mode compares, and which error each rank throws: rank 1 of 3, the other ranks written
-// by hand.
+// What checked mode compares, and which error each rank throws: rank 1 of 3, the other ranks
+// written by hand.
 #include "communicator/checked_mode.hpp"
 
 #include <array>

@@ -135,7 +135,7 @@ TEST_F(a_group_factory, opens_duplicates_and_two_groups_with_unused_ids) {
   EXPECT_EQ(factory.next_unused_id(), 8u);  // 2, of which others would use 7
   communicator_handle sides = factory.with_topology({false, {}, {}, 3}, "between");
   EXPECT_TRUE(sides->state().inter());
-  EXPECT_EQ(sides->state().send_block_count(collective::alltoall), 3);  // this rank is in the second
+  EXPECT_EQ(sides->state().send_block_count(collective::alltoall), 3);  // as in the other group
   EXPECT_EQ(control.made.size(), 3u);
   EXPECT_THROW(factory.with_topology({false, {}, {}, 8}, "between"), usage_error);
   EXPECT_THROW(factory.with_topology({true, {1}, {9}, 0}, "graph"), usage_error);

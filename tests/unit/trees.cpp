@@ -47,7 +47,7 @@ TEST(wrong_trees, are_reported_with_each_of_their_faults) {
       const read_result r = read_tree(one.text, name, extent_of(name));
       EXPECT_FALSE(r.good()) << name;
       std::string expected = one.faults, got = all_faults(r);
-      if (expected.ends_with("...\n")) {  // the parser's message for invalid JSON depends on its version
+      if (expected.ends_with("...\n")) {  // the parser's message depends on its version
         expected.resize(expected.size() - 4);
         got.resize(std::min(got.size(), expected.size()));
       }

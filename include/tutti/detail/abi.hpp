@@ -57,8 +57,8 @@ class pending {
   virtual void start() = 0;  ///< usage_error if it is under way, or its communicator was freed
   virtual bool test() = 0;   ///< makes progress; true once complete (and from then on)
   virtual void wait() = 0;   ///< returns at once if nothing is under way
-  // start(), test() and wait() throw peer_error if a rejection of another rank is due. They then have
-  // done nothing.
+  // start(), test() and wait() throw peer_error if a rejection of another rank is due. They then
+  // have done nothing.
   /// The same as wait() for destructors: leaves such a rejection to the next call.
   virtual void wait_at_end() = 0;
   /// Ends its use, like a destructor: waits for the operation, during stack unwinding only for a

@@ -10,7 +10,8 @@
 // int mine = 1, sum = 0;
 // auto plus = op(std::plus<>{});
 // const operation how = detail::operation_for<int>(plus.data);
-// const auto key = detail::call_key(collective::allreduce, element_of<int>(), how.which, how.commutative);
+// const auto key = detail::call_key(collective::allreduce, element_of<int>(), how.which,
+//                                   how.commutative);
 // for (int i = 0; i < 3; ++i) {
 //   if (detail::run_cached(detail::impl_of(world), key, &mine, &sum, 1, how.combine)) continue;
 //   call c;
@@ -70,9 +71,9 @@ constexpr bool has(std::uint64_t key, given_arrays which) {
 
 /// Executes a call without counts if it equals the cached call of its collective, except for
 /// buffers and count. Such a call is as valid as the cached one. Returns true if it was executed.
-/// Returns false if nothing was done; the caller then uses run_call(). The caller has checked that its
-/// buffers hold the count, and that the operator's function object is empty. `combine` is null for calls that
-/// combine nothing.
+/// Returns false if nothing was done; the caller then uses run_call(). The caller has checked that
+/// its buffers hold the count, and that the operator's function object is empty. `combine` is null
+/// for calls that combine nothing.
 bool run_cached(communicator_impl&, std::uint64_t key, const void* input, void* output, std::size_t count,
                 combine_function combine);
 

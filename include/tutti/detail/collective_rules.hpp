@@ -239,7 +239,8 @@ constexpr verdict judge_types(rules r, bool in_place, parameter_set given,
     if (given.has(send_counts) && !in.has(send_counts)) return {problem::not_out, send_counts};
     const bool both = type == send_recv_type;
     if (in_place && !both) return {problem::in_place, type};
-    const bool for_both_buffers = both && !given.has(send_recv_buf);  // of a reduction: of both buffers
+    // A reduction takes it for both buffers.
+    const bool for_both_buffers = both && !given.has(send_recv_buf);
     if (for_both_buffers && !r.required.has(parameter::op)) return {problem::missing, send_recv_buf};
     if (for_both_buffers && (in.has(send_type) || in.has(recv_type))) return {problem::twice, type};
     if (type == send_type && !given.has(send_buf)) return {problem::missing, send_buf};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The element type of a call: that of T, send_buf, send_recv_buf or recv_buf, in this order. Buffers
-// that have a layout come last.
+// The element type of a call: that of T, send_buf, send_recv_buf or recv_buf, in this order.
+// Buffers that have a layout come last.
 #pragma once
 
 #include <cstddef>

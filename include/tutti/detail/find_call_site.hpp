@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The source location of a call, taken from its arguments and noted for reports (detail/call_site.hpp).
+// The source location of a call, taken from its arguments and noted for reports
+// (detail/call_site.hpp).
 #pragma once
 
 #include "tutti/detail/argument.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parameters of each point-to-point call, the counterpart of collective_rules.hpp for collectives.
+// The parameters of each point-to-point call, the counterpart of collective_rules.hpp for
+// collectives.
 #pragma once
 
 #include "tutti/detail/collective_rules.hpp"

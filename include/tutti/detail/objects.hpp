@@ -2,7 +2,8 @@
 //
 // Calls with objects to serialize: they are checked, and executed as calls on bytes. Objects of
 // different ranks have different lengths, so collectives run their vector forms. This file defines
-// two declarations of invoke.hpp and invoke_message.hpp, which programs with tutti/serialization.hpp use.
+// two declarations of invoke.hpp and invoke_message.hpp, which programs with
+// tutti/serialization.hpp use.
 #pragma once
 
 #include "tutti/communicator.hpp"

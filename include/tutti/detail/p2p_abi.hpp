@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Point-to-point messages without C++ types: the interface between the C++ API and the library for
-// a message from one rank to another. tutti/call.hpp and abi.hpp are its counterpart for collectives.
+// a message from one rank to another. tutti/call.hpp and abi.hpp are its counterpart for
+// collectives.
 //
 // A receive takes matching messages of one sender on one communicator in the order in which they
 // were sent. Receives that match one message get it in the order in which they were begun.
@@ -9,7 +10,8 @@
 //
 // ```cpp
 // int x = 5, y = 0;
-// detail::send_args out{.operation = "isend", .destination = world.rank(), .data = &x, .bytes = sizeof x};
+// detail::send_args out{.operation = "isend", .destination = world.rank(),
+//                       .data = &x, .bytes = sizeof x};
 // auto under_way = detail::start_send(detail::impl_of(world), out);
 // detail::recv_args in{.operation = "recv", .source = rank::any, .tag = tags::any,
 //                      .into = &y, .capacity = sizeof y};
@@ -74,11 +76,11 @@ class matched_message;
 /// A message to be received. A receive from rank::null completes at once with an empty message;
 /// `allocate` is then called for 0 bytes.
 ///
-/// The message goes to `into`, which has `capacity` bytes. A longer message is consumed without being
-/// written, and truncation_error (parameter "recv_count") is thrown. If `allocate` is set, it is called
-/// for the memory once the length is known. It may throw: then the message stays and can be
-/// received again. A message that is not a whole number of `element` bytes throws mismatch_error,
-/// and stays.
+/// The message goes to `into`, which has `capacity` bytes. A longer message is consumed without
+/// being written, and truncation_error (parameter "recv_count") is thrown. If `allocate` is set, it
+/// is called for the memory once the length is known. It may throw: then the message stays and can
+/// be received again. A message that is not a whole number of `element` bytes throws
+/// mismatch_error, and stays.
 struct recv_args {
   const char* operation = "recv";
   int source = rank::any, tag = tags::any;
@@ -87,7 +89,8 @@ struct recv_args {
   std::size_t capacity = 0;
   void* (*allocate)(void* state, const envelope& what) = nullptr;
   void* state = nullptr;
-  matched_message* matched = nullptr;  ///< only this one; consumed if the receive succeeds or truncates
+  /// Receives only this message. It is consumed if the receive succeeds or truncates.
+  matched_message* matched = nullptr;
 };
 
 /// Returns when the message is sent, as its mode requires. Waits progress all other unfinished
@@ -114,10 +117,10 @@ envelope receive(communicator_impl&, const recv_args&);
 /// collective of MPI. A sender that waits for the receive (with more than 1 KiB, or synchronous)
 /// waits until this rank makes such a call.
 ///
-/// A message that the receive rejects stays, and another receive may match it. A message longer than
-/// its buffer is consumed. If the program's own MPI calls share the communicator, receives without
-/// `allocate` are given to MPI. Such a receive also consumes a message that is not a whole number of
-/// elements. Open MPI 4.1 writes a longer message beyond its buffer.
+/// A message that the receive rejects stays, and another receive may match it. A message longer
+/// than its buffer is consumed. If the program's own MPI calls share the communicator, receives
+/// without `allocate` are given to MPI. Such a receive also consumes a message that is not a whole
+/// number of elements. Open MPI 4.1 writes a longer message beyond its buffer.
 pending_call start_receive(communicator_impl&, const recv_args&);
 pending_call prepare_receive(communicator_impl&, const recv_args&);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Buffers that hold items of a layout, without their C++ types. They connect the caller's memory
-// and a frame, which knows only dense elements (typed_call.hpp). Contiguous items are used in place.
-// Others are packed into memory of the call before the data moves, and unpacked afterwards.
+// and a frame, which knows only dense elements (typed_call.hpp). Contiguous items are used in
+// place. Others are packed into memory of the call before the data moves, and unpacked afterwards.
 #pragma once
 
 #include <cstddef>
@@ -40,8 +40,9 @@ class staging {
     std::size_t size() const noexcept { return size_; }
     void resize(std::size_t elements);
 
-    std::size_t per_item() const noexcept { return elements_per_item_; }  ///< elements per item; 1: no layout
-    bool dense() const noexcept { return dense_; }                        ///< has memory of its own
+    /// Elements per item; 1: no layout.
+    std::size_t per_item() const noexcept { return elements_per_item_; }
+    bool dense() const noexcept { return dense_; }  ///< has memory of its own
 
    private:
     friend class staging;
@@ -66,8 +67,8 @@ class staging {
   static void open(side& s, parameter buffer, parameter type, const layout& item, const void* items,
                    std::size_t bytes);
   /// Sets the element size of this call: `size` bytes, or one byte if an item is not a whole number
-  /// of those. With `whole_items` the latter is an error. `align` is the alignment of elements of `size`
-  /// bytes.
+  /// of those. With `whole_items` the latter is an error. `align` is the alignment of elements of
+  /// `size` bytes.
   void set_element_size(caller, std::size_t size, std::size_t align, bool whole_items);
   /// Whether elements are bytes.
   bool in_bytes() const noexcept { return in_bytes_; }

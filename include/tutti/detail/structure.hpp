@@ -7,8 +7,8 @@
 // ```cpp
 // #include <tutti/detail/structure.hpp>
 // const detail::neighbours all = detail::neighbours_in(detail::impl_of(world), false);
-// assert(all.size == world.size() && all.rank == world.rank() && (all.left == rank::null) == (all.rank ==
-// 0));
+// assert(all.size == world.size() && all.rank == world.rank());
+// assert((all.left == rank::null) == (all.rank == 0));
 // ```
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tasks without types: the interface between the task API (tutti/tasks.hpp) and the library. Front
-// ends register data and insert tasks that read and write them; src/frontends/tasks derives transfers, order
-// and overlap.
+// ends register data and insert tasks that read and write them; src/frontends/tasks derives
+// transfers, order and overlap.
 //
 // The rank of a task graph calls all functions, on the thread that carries the rank, and not from
 // kernels.
@@ -137,8 +137,8 @@ struct follow_up {
 
 namespace abi {
 
-/// Collective over the ranks of `all`; works on a duplicate. `header` is the path of tasks_abi.hpp when
-/// the program was compiled, or null: an installation keeps the worker module beside it.
+/// Collective over the ranks of `all`; works on a duplicate. `header` is the path of tasks_abi.hpp
+/// when the program was compiled, or null: an installation keeps the worker module beside it.
 task_graph* open(detail::communicator_impl& all, const options&, const char* header = nullptr);
 /// Collective: waits for everything. An exception that is then pending is reported on standard
 /// error, and ends the job. `unwinding` means stack unwinding: it then waits only for a moment.

@@ -21,7 +21,8 @@ inline constexpr bool has_layouts =
 template <class T, parameter N, flow F, resize_policy P, class D>
 void report_layout(argument<N, F, P, D>& a) {
   if constexpr (kind_of(N) == parameter_kind::type && F == flow::out) {
-    if constexpr (requires { a.data.template store_layout_of<T>(); })  // of front ends with other type names
+    // Front ends with other names of types define store_layout_of().
+    if constexpr (requires { a.data.template store_layout_of<T>(); })
       a.data.template store_layout_of<T>();
     else
       a.data = type_of<T>();

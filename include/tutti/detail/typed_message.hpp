@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A message with buffers that hold items of a layout, the counterpart of typed_call.hpp for collectives.
-// A message is bytes, so there is no second frame: this frame provides the dense bytes, and counts
-// items.
+// A message with buffers that hold items of a layout, the counterpart of typed_call.hpp for
+// collectives. A message is bytes, so there is no second frame: this frame provides the dense
+// bytes, and counts items.
 #pragma once
 
 #include "tutti/detail/export.hpp"

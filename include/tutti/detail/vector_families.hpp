@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The evaluation of arguments for collectives whose blocks have a length for each rank: vector forms
-// and reduce_scatter. families.hpp has the other collectives. The functions are members of frame,
-// which includes this file at its end; they are inline as in the class.
+// The evaluation of arguments for collectives whose blocks have a length for each rank: vector
+// forms and reduce_scatter. families.hpp has the other collectives. The functions are members of
+// frame, which includes this file at its end; they are inline as in the class.
 #pragma once
 
 #include <exception>

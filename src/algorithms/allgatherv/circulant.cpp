@@ -74,7 +74,8 @@ void write(const shape& s, builder& b) {
   if (p == 1) return;
   const patterns::circulant graph(p);
   const int q = graph.phase(), phases = graph.phases(n), idle = graph.idle(n);
-  std::vector<std::vector<int>> blocks_to_receive;  // by the distance of a rank above the owner of the block
+  // By the distance of a rank above the owner of the block.
+  std::vector<std::vector<int>> blocks_to_receive;
   for (int v = 0; v < p; ++v) blocks_to_receive.push_back(graph.receives(v));
 
   b.words(4 * p);

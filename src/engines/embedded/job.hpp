@@ -31,7 +31,7 @@ struct alignas(64) rank_record {
   std::atomic<std::uint32_t> version{0};  // changes whenever a wait ends
   std::atomic<const std::atomic<std::uint32_t>*> word{nullptr};
   std::atomic<std::uint32_t> value{0};
-  std::atomic<std::uint64_t> failed_polls{0};  // of a pausing rank: polls of everything without success
+  std::atomic<std::uint64_t> failed_polls{0};  // of a pausing rank
   // The monitor may dereference `word` and `site` only while it holds the rank in its wait: see
   // job::hold().
   std::atomic<const shm::wait_site*> site{nullptr};

@@ -85,7 +85,7 @@ outcome run(int argc, char** argv, const launch& how, const rank_program& progra
   outcome result;
   int initialized = 0, finalized = 0;
   bool must_finalize = false;
-  std::exception_ptr start_error;  // no rank has failed; the ranks cannot start, and all ranks know it
+  std::exception_ptr start_error;  // the ranks cannot start, and all ranks know it
   try {
     check(MPI_Initialized(&initialized), "run", -1);
     check(MPI_Finalized(&finalized), "run", -1);

@@ -277,9 +277,9 @@ class mpi_endpoint final : public message_endpoint {
   std::uint64_t pauses_ = 0, progress_ = 0, progress_seen_ = 0;
   double last_poll_ = 0, progress_since_ = 0, waiting_since_ = 0;
   int natives_ = 0;
-  // How many rejections the ranks of the node have sent to each other. If the job has several nodes,
-  // this rank asks MPI after each blocking collective of MPI. Before anyone receives rejections, the
-  // pointers refer to values that are always 0.
+  // How many rejections the ranks of the node have sent to each other. If the job has several
+  // nodes, this rank asks MPI after each blocking collective of MPI. Before anyone receives
+  // rejections, the pointers refer to values that are always 0.
   static inline node_counters::counter always_{1}, never_{0};
   node_counters node_counters_;
   std::vector<int> rank_on_node_;  // of each rank of the job; -1: on another node

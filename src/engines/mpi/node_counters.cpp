@@ -48,7 +48,8 @@ void node_counters::open(MPI_Comm node) {
   if (memory != MAP_FAILED) memory_ = static_cast<line*>(memory);
   int mapped = memory_ != nullptr, all_mapped = 0;
   const int code = MPI_Allreduce(&mapped, &all_mapped, 1, MPI_INT, MPI_MIN, node);
-  if (rank == 0 && name[0] != '\0') shm_unlink(name.data());  // every rank has it open, or none needs it
+  // Every rank has the memory open, or none needs it.
+  if (rank == 0 && name[0] != '\0') shm_unlink(name.data());
   check(code, "run", rank);
   if (all_mapped != 0 || memory_ == nullptr) return;
   munmap(memory_, bytes_);

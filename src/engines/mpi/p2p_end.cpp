@@ -102,7 +102,8 @@ void mpi_endpoint::end_receive(transfer& t) noexcept {
     MPI_Request_free(&messages_[id.index].request);
     end_message(id.index);
   } catch (const std::exception& e) {
-    // The error of another rank has ended all messages. Otherwise MPI may still write to the buffer.
+    // The error of another rank has ended all messages. Otherwise MPI may still write to the
+    // buffer.
     if (under_way()) end_job(rank_, e.what());
   }
 }

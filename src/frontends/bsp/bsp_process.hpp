@@ -35,7 +35,7 @@ class process {
 
   int pid() const noexcept { return pid_; }
   int nprocs() const noexcept { return nprocs_; }
-  const char* engine() const noexcept { return detail::engine_of(all_).data(); }  // names are literals
+  const char* engine() const noexcept { return detail::engine_of(all_).data(); }  // a literal
   bool failed() const noexcept { return failure_ != nullptr; }
   const machine_costs& measured() const noexcept { return costs_; }
 

@@ -48,7 +48,7 @@ struct compared_call {
   std::shared_ptr<communicator_info> communicator;
   std::size_t size;
   std::vector<published_call> sent, received;
-  std::vector<std::uint64_t> sent_bytes, expected_bytes;  // bytes sent to and expected from each rank
+  std::vector<std::uint64_t> sent_bytes, expected_bytes;  // to and from each rank
   bool pairwise = false;
   const char* object = nullptr;  // "a window"; null: a communicator
   detail::pending_call run;

@@ -182,7 +182,7 @@ void explicit_transfer_node::send() {
   }
   header.origin = services_.rank;
   services_.sender.count(peer_, bytes_);
-  if (peer_ == services_.rank) {  // no receive of this rank progresses while this rank waits in send()
+  if (peer_ == services_.rank) {  // no receive of this rank progresses during its send()
     block* const copy = block::make(bytes_);
     if (bytes_ != 0) std::memcpy(copy->data(), contents_.data, bytes_);
     services_.messages().send(peer_, header, copy->data(), bytes_, {}, nullptr, copy);

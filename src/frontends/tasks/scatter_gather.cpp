@@ -120,7 +120,8 @@ void pack_table::send(int to, std::uint32_t id, int root, const std::vector<std:
   std::size_t bytes = 0;
   for_entries(pack.data(), pack.size(), [&](const entry& e, const std::byte*) { bytes += e.bytes; });
   if (bytes != 0) services_.sender.count(to, bytes);
-  block* const copy = block::make(pack.size());  // the messenger retains a long one until it is sent
+  // The messenger retains a long block until it is sent.
+  block* const copy = block::make(pack.size());
   if (!pack.empty()) std::memcpy(copy->data(), pack.data(), pack.size());
   services_.messages().send(to, header, copy->data(), pack.size(), {}, nullptr, copy);
   copy->release();

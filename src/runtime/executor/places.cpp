@@ -178,7 +178,7 @@ void schedule_run::reserve(const place& p) {
     r.memory.reset(new std::byte[r.bytes]);
   }
   base_[static_cast<int>(p.where)] = r.memory.get();
-  scratch_owner_ = nullptr;  // forces the next run to call allocate_scratch(), even for this schedule
+  scratch_owner_ = nullptr;  // forces the next run to call allocate_scratch()
 }
 
 }  // namespace tutti::detail

@@ -84,7 +84,8 @@ outcome launch_ranks(const run_options& options, launch how, const rank_program&
       !options.engine.empty() ? std::string(options.engine) : setting("TUTTI_ENGINE").value_or("");
   const launcher by = find_launcher();
   int requested = 0;
-  std::exception_ptr settings_error;  // if ranks are processes, all of them report it after MPI has started
+  // If ranks are processes, all of them report it after MPI has started.
+  std::exception_ptr settings_error;
   try {
     requested = read_launch(options, how);
   } catch (const usage_error&) {

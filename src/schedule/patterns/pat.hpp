@@ -5,10 +5,10 @@
 // from the owner of the block up to the node's rank.
 //
 // The longest hops are nearest to the root 0: a node sends over hops shorter than the largest power
-// of two that divides its offset. `trees_per_message` trees share one message; their blocks are `distance`
-// ranks apart. A statement about offset w < `distance` also holds for w + distance, w + 2 *
-// distance ... The first hops from the root reach the multiples of `distance`, each together with
-// all nodes reached before.
+// of two that divides its offset. `trees_per_message` trees share one message; their blocks are
+// `distance` ranks apart. A statement about offset w < `distance` also holds for w + distance, w +
+// 2 * distance ... The first hops from the root reach the multiples of `distance`, each together
+// with all nodes reached before.
 #pragma once
 
 #include <algorithm>

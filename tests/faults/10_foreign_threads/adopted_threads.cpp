@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// adopted_threads LEVEL: a program that starts MPI itself with that thread level. Another thread calls
-// tutti, and also destroys communicators.
+// adopted_threads LEVEL: a program that starts MPI itself with that thread level. Another thread
+// calls tutti, and also destroys communicators.
 #include <chrono>
 #include <cstdio>
 #include <cstring>

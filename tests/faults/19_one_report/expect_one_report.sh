@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# expect_one_report.sh CASE SOURCE TEXT COMMAND...: passes if COMMAND fails by itself and prints one report
-# ("tutti: rank N failed: ..."), without a doubled prefix. The report must contain TEXT ("%"
+# expect_one_report.sh CASE SOURCE TEXT COMMAND...: passes if COMMAND fails by itself and prints one
+# report ("tutti: rank N failed: ..."), without a doubled prefix. The report must contain TEXT ("%"
 # separates several) and every line of SOURCE that is marked "PLACE CASE".
 set -u
 case=$1 source=$2 texts=$3

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# expect_reports.sh CASE SOURCE REPORTS COMMAND...: passes if COMMAND ends with 0 and prints REPORTS reports
-# of long waits. Each must contain the line of SOURCE that is marked "PLACE CASE", and the remedy.
+# expect_reports.sh CASE SOURCE REPORTS COMMAND...: passes if COMMAND ends with 0 and prints REPORTS
+# reports of long waits. Each must contain the line of SOURCE that is marked "PLACE CASE", and the
+# remedy.
 set -u
 case=$1 source=$2 reports=$3
 shift 3

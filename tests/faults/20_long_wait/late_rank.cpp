@@ -20,9 +20,10 @@ int main(int argc, char** argv) {
       {"native",
        [&](communicator& world) {
          std::vector<double> v(3), sum(3);
+         constexpr std::plus<> plus{};
          for (int i = 0; i < 3; ++i) {
            if (i == 2) late(world);
-           world.allreduce(send_buf(v), recv_buf(sum), op(std::plus<>{}), algorithm("native"));  // PLACE native
+           world.allreduce(send_buf(v), recv_buf(sum), op(plus), algorithm("native"));  // PLACE native
          }
        }},
       {"message",

@@ -308,8 +308,8 @@ void any_order(const process& me) {
   for (const team& one : t) end_team(me, one);
 }
 
-// Each object occupies one entry of the register until it is destroyed. mistakes.cpp tests numbers of
-// destroyed objects.
+// Each object occupies one entry of the register until it is destroyed. mistakes.cpp tests numbers
+// of destroyed objects.
 void create_and_destroy(const process& me) {
   me.resize(4, 4 * me.p);
   const int times = me.p > 16 ? 5 : 100 / static_cast<int>(thinning());

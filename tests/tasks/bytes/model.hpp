@@ -79,7 +79,7 @@ class model {
     }
   }
   void set_owner(int d, int owner) {
-    move_to_owner(d, false);  // not all ranks know whether the contents have moved to the last owner
+    move_to_owner(d, false);  // not all ranks know whether the last owner has the contents
     if (at(d).owner == owner) return;
     at(d).owner = owner;
     forget_copies(d, owner);

@@ -63,7 +63,7 @@ struct object_shape {
   std::size_t count = 1;
   int owner = 0;                 // at creation
   long tag = -1;                 // below 0: without a tag
-  int contents_at = -1;          // a rank other than the owner, from which the first contents are scattered
+  int contents_at = -1;          // a rank that is not the owner and scatters the first contents
   std::vector<char> own_memory;  // by rank: memory of the program
   std::vector<char> known;       // by rank: whether it creates the handle
   std::uint64_t salt = 0;        // of the first contents, if they are in the program's memory
