@@ -19,74 +19,82 @@ namespace tutti::compositions::multi_lane {
 
 namespace {
 
-struct share : parts::lanes {
+// The part of the vector that belongs to a lane.
+struct lane_share : parts::lane_grid {
   std::vector<std::size_t> counts, begins;
   std::size_t count, begin;
-  explicit share(planner& p)
-      : lanes(p),
-        counts(parts::split(p.count(), width)),
+  explicit lane_share(planner& p)
+      : lane_grid(p),
+        counts(parts::split(p.count(), ranks_per_node)),
         begins(parts::dense_displs(counts)),
-        count(counts[position]),
-        begin(begins[position]) {}
+        count(counts[local_rank]),
+        begin(begins[local_rank]) {}
 };
 
 void bcast(planner& p) {
-  const share s(p);
-  const bool root = p.rank() == p.root(), on_root_node = s.node_of(p.root()) == s.local_node;
-  const int self = static_cast<int>(s.position), from = static_cast<int>(s.position_of(p.root()));
+  const lane_share grid(p);
+  const bool root = p.rank() == p.root(), on_root_node = grid.node_index_of(p.root()) == grid.node_index;
+  const int self = static_cast<int>(grid.local_rank), from = static_cast<int>(grid.local_rank_of(p.root()));
   const area data = root ? p.operand() : p.output();
   // On the root's node the parts go to scratch memory: no call may write to the root's data.
-  const bool scatters = on_root_node && s.width > 1;
-  const area part = scatters && !root ? p.scratch(s.count) : data + s.begin;
-  p.call_if(scatters, s.node, parts::scatter_blocks(s.counts, self, data, part, root, from));
-  p.call_if(s.nodes > 1, s.lane, parts::bcast(part, s.count, static_cast<int>(s.node_of(p.root()))));
+  const bool scatters = on_root_node && grid.ranks_per_node > 1;
+  const area part = scatters && !root ? p.scratch(grid.count) : data + grid.begin;
+  p.call_if(scatters, grid.node, parts::scatter_blocks(grid.counts, self, data, part, root, from));
+  p.call_if(grid.nodes > 1, grid.lane,
+            parts::bcast(part, grid.count, static_cast<int>(grid.node_index_of(p.root()))));
   const area result = root && scatters ? p.scratch(p.count()) : p.output();
-  p.call_if(s.width > 1, s.node, parts::gather_blocks(true, s.counts, self, part, result, !on_root_node));
+  p.call_if(grid.ranks_per_node > 1, grid.node,
+            parts::gather_blocks(true, grid.counts, self, part, result, !on_root_node));
 }
 
 void reduce(planner& p) {
-  const share s(p);
-  const bool root = p.rank() == p.root(), on_root_node = s.node_of(p.root()) == s.local_node;
-  const int self = static_cast<int>(s.position);
+  const lane_share grid(p);
+  const bool root = p.rank() == p.root(), on_root_node = grid.node_index_of(p.root()) == grid.node_index;
+  const int self = static_cast<int>(grid.local_rank);
   area mine = p.operand();
-  if (s.width > 1) mine = p.scratch(s.count);
-  p.call_if(s.width > 1, s.node, parts::reduce_scatter_blocks(s.counts, self, p.operand(), mine));
-  if (s.nodes > 1) {
-    const area sum = p.scratch(on_root_node ? s.count : 0);
-    p.call_on(s.lane, parts::reduce(mine, sum, on_root_node, s.count, static_cast<int>(s.node_of(p.root()))));
+  if (grid.ranks_per_node > 1) mine = p.scratch(grid.count);
+  p.call_if(grid.ranks_per_node > 1, grid.node,
+            parts::reduce_scatter_blocks(grid.counts, self, p.operand(), mine));
+  if (grid.nodes > 1) {
+    const area sum = p.scratch(on_root_node ? grid.count : 0);
+    p.call_on(grid.lane, parts::reduce(mine, sum, on_root_node, grid.count,
+                                       static_cast<int>(grid.node_index_of(p.root()))));
     mine = sum;
   }
-  p.call_if(on_root_node && s.width > 1, s.node,
-            parts::gather_blocks(false, s.counts, self, mine, p.output(), false,
-                                 static_cast<int>(s.position_of(p.root()))));
-  if (root && s.width == 1) p.copy(mine, p.output(), p.count());
+  p.call_if(on_root_node && grid.ranks_per_node > 1, grid.node,
+            parts::gather_blocks(false, grid.counts, self, mine, p.output(), false,
+                                 static_cast<int>(grid.local_rank_of(p.root()))));
+  if (root && grid.ranks_per_node == 1) p.copy(mine, p.output(), p.count());
 }
 
 void allreduce(planner& p) {
-  const share s(p);
-  const int self = static_cast<int>(s.position);
-  const area target = p.output() + s.begin;
+  const lane_share grid(p);
+  const int self = static_cast<int>(grid.local_rank);
+  const area target = p.output() + grid.begin;
   area mine = p.operand();
-  if (s.width > 1) mine = p.requested().in_place ? p.scratch(s.count) : target;
-  p.call_if(s.width > 1, s.node, parts::reduce_scatter_blocks(s.counts, self, p.operand(), mine));
-  if (s.nodes > 1)
-    p.call_on(s.lane, parts::call_of(collective::allreduce, mine, target, s.count));
+  if (grid.ranks_per_node > 1) mine = p.requested().in_place ? p.scratch(grid.count) : target;
+  p.call_if(grid.ranks_per_node > 1, grid.node,
+            parts::reduce_scatter_blocks(grid.counts, self, p.operand(), mine));
+  if (grid.nodes > 1)
+    p.call_on(grid.lane, parts::call_of(collective::allreduce, mine, target, grid.count));
   else
-    p.copy(mine, target, s.count);
-  p.call_if(s.width > 1, s.node, parts::gather_blocks(true, s.counts, self, target, p.output(), true));
+    p.copy(mine, target, grid.count);
+  p.call_if(grid.ranks_per_node > 1, grid.node,
+            parts::gather_blocks(true, grid.counts, self, target, p.output(), true));
 }
 
 void reduce_scatter_block(planner& p) {
-  const share s(p);
+  const lane_share grid(p);
   const std::size_t n = p.count();
-  const parts::block_order order(s.lane_by_lane(), n);
+  const parts::block_order order(grid.lane_by_lane(), n);
   const area packed = p.scratch(order.total);
   parts::copy_blocks(p, order, packed, p.operand(), parts::uniform_displs(p.size(), n), false);
   area mine = packed;
-  if (s.width > 1) mine = s.nodes > 1 ? p.scratch(s.nodes * n) : p.output();
-  p.call_if(s.width > 1, s.node, parts::call_of(collective::reduce_scatter_block, packed, mine, s.nodes * n));
-  if (s.nodes > 1)
-    p.call_on(s.lane, parts::call_of(collective::reduce_scatter_block, mine, p.output(), n));
+  if (grid.ranks_per_node > 1) mine = grid.nodes > 1 ? p.scratch(grid.nodes * n) : p.output();
+  p.call_if(grid.ranks_per_node > 1, grid.node,
+            parts::call_of(collective::reduce_scatter_block, packed, mine, grid.nodes * n));
+  if (grid.nodes > 1)
+    p.call_on(grid.lane, parts::call_of(collective::reduce_scatter_block, mine, p.output(), n));
   else
     p.copy(mine, p.output(), n);
 }

@@ -18,25 +18,26 @@
 namespace tutti::compositions::multi_lane_scan {
 
 void plan(planner& p) {
-  const parts::lanes s(p);
+  const parts::lane_grid grid(p);
   const std::size_t n = p.count();
-  const auto counts = parts::split(n, s.width);
-  const int self = static_cast<int>(s.position);
+  const auto counts = parts::split(n, grid.ranks_per_node);
+  const int self = static_cast<int>(grid.local_rank);
   area before{};
-  if (s.nodes > 1) {
+  if (grid.nodes > 1) {
     area part = p.operand();
-    if (s.width > 1) part = p.scratch(counts[s.position]);
-    p.call_if(s.width > 1, s.node, parts::reduce_scatter_blocks(counts, self, p.operand(), part));
+    if (grid.ranks_per_node > 1) part = p.scratch(counts[grid.local_rank]);
+    p.call_if(grid.ranks_per_node > 1, grid.node,
+              parts::reduce_scatter_blocks(counts, self, p.operand(), part));
     before = p.scratch(n);
-    const area own_before = before + parts::dense_displs(counts)[s.position];
-    p.call_on(s.lane, parts::call_of(collective::exscan, part, own_before, counts[s.position]));
+    const area own_before = before + parts::dense_displs(counts)[grid.local_rank];
+    p.call_on(grid.lane, parts::call_of(collective::exscan, part, own_before, counts[grid.local_rank]));
     // No rank precedes the first node, so it needs no prefix.
-    p.call_if(s.width > 1 && s.local_node > 0, s.node,
+    p.call_if(grid.ranks_per_node > 1 && grid.node_index > 0, grid.node,
               parts::gather_blocks(true, counts, self, own_before, before, true));
   }
-  p.call_if(s.width > 1, s.node, parts::call_of(collective::scan, p.operand(), p.output(), n));
-  if (s.width == 1) p.copy(p.operand(), p.output(), n);
-  if (s.local_node > 0) p.combine(before, p.output(), p.output(), n);
+  p.call_if(grid.ranks_per_node > 1, grid.node, parts::call_of(collective::scan, p.operand(), p.output(), n));
+  if (grid.ranks_per_node == 1) p.copy(p.operand(), p.output(), n);
+  if (grid.node_index > 0) p.combine(before, p.output(), p.output(), n);
 }
 
 }  // namespace tutti::compositions::multi_lane_scan

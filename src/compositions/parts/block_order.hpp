@@ -53,11 +53,12 @@ inline bool displs_match(const block_order& order, const std::vector<std::size_t
 }
 
 /// Copies blocks between a dense area in this order and an area in which rank r's block is at
-/// displs[r]. One copy covers adjacent blocks, or blocks of equal length at equal distances.
-inline void copy_blocks(planner& p, const block_order& order, area dense, area table,
-                        const std::vector<std::size_t>& displs, bool to_table) {
+/// displs[r]. `from_dense` is the direction. One copy covers adjacent blocks, or blocks of equal
+/// length at equal distances.
+inline void copy_blocks(planner& p, const block_order& order, area dense, area blocks,
+                        const std::vector<std::size_t>& displs, bool from_dense) {
   const auto emit = [&](copy_step one) {
-    if (!to_table) {
+    if (!from_dense) {
       std::swap(one.from, one.to);
       std::swap(one.from_distance, one.to_distance);
     }
@@ -67,11 +68,11 @@ inline void copy_blocks(planner& p, const block_order& order, area dense, area t
     else
       p.copy(one);
   };
-  copy_step open;
+  copy_step open;  // the copy that may still grow
   for (const int r : order.ranks) {
     const std::size_t n = order.count_of(r), at = displs[static_cast<std::size_t>(r)];
     if (n == 0) continue;
-    const area from = dense + order.begin_of(r), to = table + at;
+    const area from = dense + order.begin_of(r), to = blocks + at;
     const std::size_t last = open.to.offset + (open.blocks - 1) * open.to_distance;
     // adjacent to the block before
     if (open.n != 0 && open.blocks == 1 && to.offset == open.to.offset + open.n) {
