@@ -32,7 +32,8 @@ function(tutti_add_preload mpi)
   tutti_unite(${library} LEAVE_OUT "${PROJECT_SOURCE_DIR}/src/frontends/preload/translated_reduction.cpp")
   add_dependencies(modules ${library})
   tutti_configure(${library})
-  set_target_properties(${library} PROPERTIES CXX_VISIBILITY_PRESET default)  # the version script decides
+  # The version script decides what is exported.
+  set_target_properties(${library} PROPERTIES CXX_VISIBILITY_PRESET default)
   target_compile_definitions(${library} PRIVATE TUTTI_MPI_NAME="${mpi}" OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
   target_include_directories(${library} SYSTEM PRIVATE ${TUTTI_MPI_${mpi}_INCLUDE_DIRS})
   target_include_directories(${library} SYSTEM PRIVATE $<TARGET_PROPERTY:nlohmann_json::nlohmann_json,INTERFACE_INCLUDE_DIRECTORIES>)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# awk -f doxygen.awk HEADER: the header as doxygen is to read it. Three habits of these headers are written out:
+# awk -f doxygen.awk HEADER: prints the header as doxygen must read it. It makes three habits of
+# these headers explicit:
 #
-# - A declaration without a comment, right below another one with a comment and without a blank line between them, means
-#   "the same for": it is given the same comment.
-# - What stands below `// For the library`, `// For calls` or the like, up to the next blank line or access specifier, is
-#   no part of the interface.
-# - The functions that are generated from the table of parameters (TUTTI_PARAMETERS, detail/parameter_table.hpp) stand there as what
-#   they are, with the table's text.
+# - A declaration without a comment may follow one with a comment, without a blank line between
+#   them. It gets the same comment.
+# - Declarations below `// For the library`, `// For calls` or the like are not part of the
+#   interface. They end at the next blank line or access specifier.
+# - The table of parameters (TUTTI_PARAMETERS, detail/parameter_table.hpp) generates functions.
+#   They become declarations, with the table's text.
 BEGIN {
   file = ARGV[1]
   table = file

@@ -14,16 +14,16 @@ int main(int argc, char** argv) {
   using namespace tutti;
   using namespace std::chrono_literals;
   const auto late = [](communicator& world) {
-    if (world.rank() == 1) std::this_thread::sleep_for(5s);
+    if (world.rank() == 1) std::this_thread::sleep_for(9s);
   };
   const std::map<std::string, std::function<void(communicator&)>> cases = {
       {"native",
        [&](communicator& world) {
-         std::vector<double> v(3), sum(3);
-         constexpr std::plus<> plus{};
+         std::vector<double> v(3), w(3);
+         constexpr std::plus<> sum{};
          for (int i = 0; i < 3; ++i) {
            if (i == 2) late(world);
-           world.allreduce(send_buf(v), recv_buf(sum), op(plus), algorithm("native"));  // PLACE native
+           world.allreduce(send_buf(v), recv_buf(w), op(sum), algorithm("native"));  // PLACE native
          }
        }},
       {"message",
@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
        }},
       {"nobody",  // only short waits
        [](communicator& world) {
-         for (int i = 0; i < 25; ++i) {
+         for (int i = 0; i < 40; ++i) {
            if (world.rank() == 1) std::this_thread::sleep_for(100ms);
            world.allreduce(send_buf(1), op(std::plus<>{}));
          }

@@ -32,7 +32,7 @@ static void schedule(struct state* t, const char* what) {
   lpf_pid_t next = (t->s + 1) % t->p;
   if (is(what, "none")) {
     lpf_put(t->ctx, t->as, 0, next, t->bs, 0, 16, LPF_MSG_DEFAULT);
-    lpf_put(t->ctx, t->as, 8, next, t->bs, 8, 16, LPF_MSG_DEFAULT); /* writes and reads may overlap */
+    lpf_put(t->ctx, t->as, 8, next, t->bs, 8, 16, LPF_MSG_DEFAULT); /* both may overlap */
     lpf_get(t->ctx, next, t->as, 8, t->bs, 32, 16, LPF_MSG_DEFAULT);
     lpf_allreduce(t->coll, &t->element, t->es, sizeof t->element, sum);
   } else if (is(what, "read_and_written")) {
