@@ -7,7 +7,7 @@ set -u
 text=$1
 shift
 
-output=$(timeout -k 5 60 "$@" 2>&1)
+output=$(timeout -k 5 150 "$@" 2>&1)
 status=$?
 case $output in
   *"core dumped"* | *"Segmentation fault"* | *"signal 11"*) why='it crashed' ;;

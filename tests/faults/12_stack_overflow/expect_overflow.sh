@@ -8,7 +8,7 @@ pattern=$1
 shift
 
 ulimit -c 0
-output=$(timeout -k 5 60 bash -c '"$@"; exit $?' - "$@" 2>&1 | grep -v 'Segmentation fault\|Bus error'; exit "${PIPESTATUS[0]}")
+output=$(timeout -k 5 150 bash -c '"$@"; exit $?' - "$@" 2>&1 | grep -v 'Segmentation fault\|Bus error'; exit "${PIPESTATUS[0]}")
 status=$?
 if [ $status != 139 ] && [ $status != 135 ]; then
   why="its status is $status"

@@ -7,7 +7,7 @@ set -u
 pattern=$1
 shift
 
-output=$(timeout -k 5 60 "$@" 2>&1)
+output=$(timeout -k 5 150 "$@" 2>&1)
 status=$?
 first=$(grep -m 1 '^tutti: ' <<<"$output")
 if [ $status = 0 ]; then

@@ -8,7 +8,7 @@ set -u
 case=$1 source=$2 texts=$3
 shift 3
 
-output=$(timeout -k 5 90 "$@" 2>&1)
+output=$(timeout -k 5 150 "$@" 2>&1)
 status=$?
 why=''
 expect() {  # WHY TEXT: TEXT is printed

@@ -6,7 +6,7 @@ set -u
 text=$1
 shift
 
-output=$(timeout -k 5 90 "$@" 2>&1 < /dev/null)
+output=$(timeout -k 5 150 "$@" 2>&1 < /dev/null)
 status=$?
 why=''
 [ "$(grep -cF -e "$text" <<< "$output")" = 1 ] || why="it does not print \"$text\" on one line"

@@ -11,7 +11,7 @@ text='TUTTI_MPI: is none'
 
 output=$(mktemp) || exit 2
 trap 'rm -f "$output"' EXIT
-timeout -k 5 90 "$@" -n 1 "$program" root : -n 2 env TUTTI_MPI=none "$program" root > "$output" 2>&1 < /dev/null &
+timeout -k 5 150 "$@" -n 1 "$program" root : -n 2 env TUTTI_MPI=none "$program" root > "$output" 2>&1 < /dev/null &
 job=$!
 while kill -0 $job 2> /dev/null && ! grep -qF "$text" "$output"; do sleep 0.2; done
 # The other rank learns within a second that one has printed. The report may come twice until then.

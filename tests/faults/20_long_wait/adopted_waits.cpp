@@ -28,12 +28,12 @@ bool twice() {
   constexpr std::plus<> plus{};
   // Short waits on the first communicator that together last as long as one long wait: they are not
   // reported.
-  for (int i = 0; i < 25; ++i) {
+  for (int i = 0; i < 40; ++i) {
     if (first.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(100));
     first.allreduce(send_buf(v), recv_buf(sum), op(plus), algorithm("native"));
   }
   for (int i = 0; i < 3; ++i) {
-    if (i == 2 && first.rank() == 1) std::this_thread::sleep_for(std::chrono::seconds(5));
+    if (i == 2 && first.rank() == 1) std::this_thread::sleep_for(std::chrono::seconds(9));
     second.allreduce(send_buf(v), recv_buf(sum), op(plus), algorithm("native"));  // PLACE twice
   }
   return true;

@@ -8,10 +8,10 @@ set -u
 case=$1 source=$2 reports=$3
 shift 3
 
-output=$(timeout -k 5 90 "$@" 2>&1)
+output=$(timeout -k 5 150 "$@" 2>&1)
 status=$?
 line=$(grep -n "PLACE $case\$" "$source" | cut -d: -f1)
-found=$(grep -c "tutti: rank [02] has waited for more than 1 s in [a-z]* at ${source##*/}:$line.*TUTTI_CHECK=1" <<< "$output")
+found=$(grep -c "tutti: rank [02] has waited for more than 3 s in [a-z]* at ${source##*/}:$line.*TUTTI_CHECK=1" <<< "$output")
 all=$(grep -c 'has waited for more' <<< "$output")
 [ $status = 0 ] && [ "$found" = "$reports" ] && [ "$all" = "$reports" ] && exit 0
 echo "FAILED: it ended with $status and printed $found reports of $reports:"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# once.sh TEXT COMMAND...: passes if COMMAND ends by itself within 30 seconds with a non-zero
+# once.sh TEXT COMMAND...: passes if COMMAND ends by itself within 150 seconds with a non-zero
 # status, and prints its report, which contains TEXT, once.
 set -u
 text=$1
 shift
 
-output=$(timeout -k 5 30 "$@" 2>&1)
+output=$(timeout -k 5 150 "$@" 2>&1)
 status=$?
 times=$(grep -c -F -e "$text" <<< "$output")
 why=''

@@ -93,7 +93,7 @@ TEST(list, fits_the_terminal) {
   // In a pipe no column is omitted, so a script finds its field.
   const command_result piped = shell("env -u COLUMNS '" TUTTI_TOOL "' list allreduce");
   EXPECT_NE(piped.text.find("source"), piped.text.npos);
-  if (shell("command -v script").status != 0) return;
+  if (shell("command -v script").status != 0) GTEST_SKIP() << "there is no program \"script\"";
   const command_result terminal = shell("env -u COLUMNS script -qc \"stty cols 80; '" TUTTI_TOOL
                                         "' list\" /dev/null < /dev/null | tr -d '\\r'");
   EXPECT_GT(longest_line(terminal.text), 20u);
