@@ -272,7 +272,7 @@ int main(int argc, char** argv) {
   try {
     auto world = tutti::adopt(MPI_COMM_WORLD);
     in_calls(world);
-    random_datatypes(tests::wanted_seed().value_or(1000 * static_cast<std::uint64_t>(world.rank() + 1)));
+    random_datatypes(tests::selected_seed().value_or(1000 * static_cast<std::uint64_t>(world.rank() + 1)));
   } catch (const std::exception& e) {
     tests::print_failure(start, at, e);
     status = 1;

@@ -189,7 +189,7 @@ int main(int argc, char** argv) {
         else if (entry.path().extension() == ".json")
           corpus.push_back(text);
   }
-  const std::uint64_t seed = tests::wanted_seed().value_or(std::random_device()());
+  const std::uint64_t seed = tests::selected_seed().value_or(std::random_device()());
   std::printf("%zu texts, TUTTI_TEST_SEED=%ju\n", corpus.size(), static_cast<std::uintmax_t>(seed));
   std::fflush(stdout);
   std::mt19937 random(static_cast<unsigned>(seed));

@@ -191,7 +191,7 @@ int read_spoiled(communicator& comm, const T& x, std::mt19937_64& draw, int time
 }
 
 void fuzz(communicator& comm) {
-  std::mt19937_64 draw(tests::wanted_seed().value_or(20) + static_cast<unsigned>(comm.rank()));
+  std::mt19937_64 draw(tests::selected_seed().value_or(20) + static_cast<unsigned>(comm.rank()));
   const int times = 150, r = comm.rank() % 6;
   tree t{1, std::vector<tree>(3), nullptr};
   t.children[1].only = std::make_unique<tree>();

@@ -57,7 +57,7 @@ void try_graph(tutti::communicator& world, const graph::edge_list& input) {
 
 int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](tutti::communicator& world, tests::cases& cases) {
-    const std::uint64_t seed = tests::wanted_seed().value_or(7);
+    const std::uint64_t seed = tests::selected_seed().value_or(7);
     std::size_t number = 0;
     for (const graph::edge_list& input : graphs(seed))
       cases("seed_" + std::to_string(seed) + "/number_" + std::to_string(number++),

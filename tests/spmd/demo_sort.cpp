@@ -48,7 +48,7 @@ void try_input(tutti::communicator& world, const sort::string_array& input) {
 
 int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](tutti::communicator& world, tests::cases& cases) {
-    const std::uint64_t seed = tests::wanted_seed().value_or(11);
+    const std::uint64_t seed = tests::selected_seed().value_or(11);
     std::size_t number = 0;
     for (const sort::string_array& input : inputs(seed))
       cases("seed_" + std::to_string(seed) + "/number_" + std::to_string(number++),

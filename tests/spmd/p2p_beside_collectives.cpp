@@ -279,7 +279,7 @@ int main(int argc, char** argv) {
     cases("refused_beside", [&] { refused_beside(world, [](communicator& c) { c.barrier(); }); });
     cases("in_a_part", [&] { in_a_part(world); });
     cases("two_communicators", [&] { two_communicators(world); });
-    const std::uint64_t first = wanted_seed().value_or(1), last = wanted_seed().value_or(6);
+    const std::uint64_t first = selected_seed().value_or(1), last = selected_seed().value_or(6);
     for (std::uint64_t seed = first; seed <= last; ++seed)
       cases("soak/" + std::to_string(seed), [&] { soak(world, seed); });
     cases("beside_nonblocking", [&] { beside_nonblocking(world); });

@@ -165,7 +165,7 @@ void usage_errors(communicator& world) {
 
 int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
-    const std::uint64_t seed = tests::wanted_seed().value_or(3);
+    const std::uint64_t seed = tests::selected_seed().value_or(3);
     cases("operators/seed_" + std::to_string(seed), [&] { operators(world, seed); });
     cases("sensitive", [&] { sensitive(world); });
     cases("usage_errors", [&] { usage_errors(world); });

@@ -143,7 +143,7 @@ void sorted_or_not(communicator& world) {
 
 int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
-    const std::uint64_t seed = tests::wanted_seed().value_or(21);
+    const std::uint64_t seed = tests::selected_seed().value_or(21);
     for (int kind = 0; kind < kinds; ++kind) {
       const std::string name = "seed_" + std::to_string(seed) + "/kind_" + std::to_string(kind);
       cases(name + "/records", [&] {

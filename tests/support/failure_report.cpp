@@ -35,7 +35,7 @@ bool affects_run(const std::string& name) {
 
 }  // namespace
 
-std::string place::text() const {
+std::string failure_site::text() const {
   std::string all;
   if (rank >= 0) all += "rank " + std::to_string(rank) + " of " + std::to_string(ranks);
   if (!engine.empty()) all += (all.empty() ? "on " : " on ") + engine;
@@ -43,9 +43,9 @@ std::string place::text() const {
   return all;
 }
 
-std::string wanted_case() { return variable(only_variable).value_or(""); }
+std::string selected_case() { return variable(only_variable).value_or(""); }
 
-std::optional<std::uint64_t> wanted_seed() {
+std::optional<std::uint64_t> selected_seed() {
   const auto text = variable(seed_variable);
   return text ? std::optional<std::uint64_t>(std::stoull(*text)) : std::nullopt;
 }
@@ -73,7 +73,7 @@ program_start::program_start(int& argc, char** argv) {
   std::sort(variables_.begin(), variables_.end());
 }
 
-std::string program_start::repeat_command(const place& at, const std::vector<std::string>& arguments,
+std::string program_start::repeat_command(const failure_site& at, const std::vector<std::string>& arguments,
                                           const std::string& seed) const {
   std::string launch;
   for (const mpi_launcher& one : mpi_launchers())

@@ -17,7 +17,7 @@
 namespace tests {
 
 /// The rank that failed; no rank means the test itself. An MPI engine is named by its MPI.
-struct place {
+struct failure_site {
   int rank = -1, ranks = 0;
   std::string engine;
   std::uint64_t seed = 0;  // of the interleaving; 0: none
@@ -26,9 +26,9 @@ struct place {
 };
 
 /// Returns the name after --only, or nothing for all cases.
-std::string wanted_case();
+std::string selected_case();
 /// Returns TUTTI_TEST_SEED at the start of the program.
-std::optional<std::uint64_t> wanted_seed();
+std::optional<std::uint64_t> selected_seed();
 
 /// Records how this program was started. Construct it at the beginning of main(), before anything
 /// changes the environment.
@@ -40,7 +40,7 @@ class program_start {
 
   /// Returns the line that begins with "again: ". Engine, number of ranks and interleaving come
   /// from `at` if they are set there.
-  std::string repeat_command(const place& at, const std::vector<std::string>& arguments,
+  std::string repeat_command(const failure_site& at, const std::vector<std::string>& arguments,
                              const std::string& seed = "") const;
   /// The program's arguments except --only.
   const std::vector<std::string>& arguments() const noexcept { return arguments_; }

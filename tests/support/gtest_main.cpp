@@ -49,8 +49,8 @@ class repeat_command_printer : public testing::EmptyTestEventListener {
     std::vector<std::string> arguments{"--gtest_filter=" + name};
     if (!only.empty())
       arguments.insert(arguments.end(), {"--only", only});
-    else if (!tests::wanted_case().empty())
-      arguments.insert(arguments.end(), {"--only", tests::wanted_case()});
+    else if (!tests::selected_case().empty())
+      arguments.insert(arguments.end(), {"--only", tests::selected_case()});
     std::fputs(("FAILED " + name + (seed.empty() ? "" : " (seed " + seed + ")") + ": " + what + "\n" +
                 start_.repeat_command({}, arguments, seed) + "\n")
                    .c_str(),

@@ -28,7 +28,7 @@ class failed_case : public std::runtime_error {
 
 class cases {
  public:
-  explicit cases(std::string only = wanted_case()) : only_(std::move(only)) {}
+  explicit cases(std::string only = selected_case()) : only_(std::move(only)) {}
 
   /// `name`: a text, or a function that returns one and is called only if necessary.
   template <class Name, class Body>

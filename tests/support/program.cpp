@@ -16,14 +16,14 @@ std::uint64_t seed_of_interleaving(std::string_view engine) {
   return engine == "fibers" && text && !text->empty() ? std::stoull(*text) : 0;
 }
 
-void print_failure(const program_start& start, const place& at, const std::exception& e) {
+void print_failure(const program_start& start, const failure_site& at, const std::exception& e) {
   const auto* named = dynamic_cast<const failed_case*>(&e);
   // A random interleaving belongs to all cases: one case alone would have another interleaving.
   std::vector<std::string> arguments = start.arguments();
   if (named != nullptr && at.seed == 0)
     arguments.insert(arguments.end(), {"--only", named->name()});
-  else if (!wanted_case().empty())
-    arguments.insert(arguments.end(), {"--only", wanted_case()});
+  else if (!selected_case().empty())
+    arguments.insert(arguments.end(), {"--only", selected_case()});
   std::fputs(
       ("FAILED " + at.text() + ": " + e.what() + "\n" + start.repeat_command(at, arguments) + "\n").c_str(),
       stderr);

@@ -16,7 +16,7 @@ namespace tests {
 int run_program(int argc, char** argv, const std::function<void(tutti::communicator&, cases&)>& body);
 
 /// Prints both lines to standard error in one write. `e`: the exception of the rank.
-void print_failure(const program_start& start, const place& at, const std::exception& e);
+void print_failure(const program_start& start, const failure_site& at, const std::exception& e);
 
 /// Returns the interleaving that TUTTI_SEED selects, or 0 on engines without interleavings.
 std::uint64_t seed_of_interleaving(std::string_view engine);

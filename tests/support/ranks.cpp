@@ -18,8 +18,8 @@ testing::AssertionResult judged(const job& j, const tutti::detail::outcome& end)
     if (j.seed == 0) testing::Test::RecordProperty("case", e.name());
   } catch (...) {
   }
-  return testing::AssertionFailure() << place{end.failed_rank, j.ranks, j.engine, j.seed}.text() << ": "
-                                     << end.text;
+  return testing::AssertionFailure() << failure_site{end.failed_rank, j.ranks, j.engine, j.seed}.text()
+                                     << ": " << end.text;
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ testing::AssertionResult passes(const job& j, const std::function<void(tutti::co
     }
     return judged(j, {e.failed_rank(), e.what(), nullptr});
   } catch (const std::exception& e) {
-    return testing::AssertionFailure() << place{-1, 0, j.engine, j.seed}.text() << ": " << e.what();
+    return testing::AssertionFailure() << failure_site{-1, 0, j.engine, j.seed}.text() << ": " << e.what();
   }
   return testing::AssertionSuccess();
 }

@@ -15,7 +15,7 @@ namespace tests {
 
 /// Returns the seed of a test and records it for the line that repeats the test.
 inline std::uint64_t seed_or(std::uint64_t default_value) {
-  const std::uint64_t seed = wanted_seed().value_or(default_value);
+  const std::uint64_t seed = selected_seed().value_or(default_value);
   testing::Test::RecordProperty("seed", std::to_string(seed));
   return seed;
 }
@@ -23,7 +23,7 @@ inline std::uint64_t seed_or(std::uint64_t default_value) {
 /// Runs `body` with every seed from `first` to `last`, up to the first failure.
 template <class Body>
 void for_each_seed(std::uint64_t first, std::uint64_t last, Body&& body) {
-  if (wanted_seed()) first = last = *wanted_seed();
+  if (selected_seed()) first = last = *selected_seed();
   for (std::uint64_t seed = first; seed <= last && !testing::Test::HasFailure(); ++seed) {
     testing::Test::RecordProperty("seed", std::to_string(seed));
     body(seed);
