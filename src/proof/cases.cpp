@@ -10,13 +10,14 @@
 namespace tutti::proof {
 namespace {
 
-std::uint64_t mixed(std::uint64_t x) {
+std::uint64_t hash(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
   return x ^ (x >> 31);
 }
 
-std::vector<std::uint32_t> values_of(const pure_algorithm& a, const algorithm_parameter_range& k, int ranks) {
+std::vector<std::uint32_t> tried_values(const pure_algorithm& a, const algorithm_parameter_range& k,
+                                        int ranks) {
   const auto p = static_cast<std::uint32_t>(ranks);
   std::vector<std::uint32_t> all;
   switch (k.which) {
@@ -65,7 +66,7 @@ std::vector<algorithm_parameter_values> parameter_choices(const pure_algorithm& 
   std::vector<std::vector<std::uint32_t>> lists;
   std::size_t all = 1, longest = 1;
   for (const algorithm_parameter_range& k : a.parameters) {
-    lists.push_back(values_of(a, k, ranks));
+    lists.push_back(tried_values(a, k, ranks));
     all *= lists.back().size();
     longest = std::max(longest, lists.back().size());
   }
@@ -86,11 +87,11 @@ std::vector<algorithm_parameter_values> parameter_choices(const pure_algorithm& 
   return choices;
 }
 
-struct mode {
+struct call_mode {
   bool in_place, ordered;
 };
-std::vector<mode> modes_of(const pure_algorithm& a) {
-  std::vector<mode> all;
+std::vector<call_mode> modes_of(const pure_algorithm& a) {
+  std::vector<call_mode> all;
   for (const bool in_place : {false, true})
     for (const bool ordered : {false, true}) {
       if (ordered && (!combines(a.what) || has_restriction(a.restrictions, restriction::commutative)))
@@ -125,7 +126,7 @@ std::vector<int> all_of(int first, int last) {
 
 // Roots, splits into groups and graphs: all that determines which ranks communicate. Either all of
 // them, or a selection.
-std::vector<case_options> topologies(const pure_algorithm& a, int ranks, bool every) {
+std::vector<case_options> call_shapes(const pure_algorithm& a, int ranks, bool every) {
   const auto pick = every ? all_of : sample_of;
   case_options w;
   w.what = a.what;
@@ -160,7 +161,7 @@ std::vector<std::size_t> counts_of(const pure_algorithm& a, int ranks) {
 
 // Every root, every split into two groups, and every fan-out or radix, at least once each,
 // independent of the budget. So an algorithm that is wrong for a single one of them is found.
-std::vector<case_options> sweep(const pure_algorithm& a, int ranks, const std::vector<mode>& modes,
+std::vector<case_options> sweep(const pure_algorithm& a, int ranks, const std::vector<call_mode>& modes,
                                 const std::vector<algorithm_parameter_values>& parameter_values,
                                 const std::vector<std::size_t>& counts) {
   case_options w;
@@ -174,7 +175,9 @@ std::vector<case_options> sweep(const pure_algorithm& a, int ranks, const std::v
     w.first_group = inter ? 1 + first % (ranks - 1) : 0;
     w.in_place = modes[n % modes.size()].in_place;
     w.ordered = modes[(n + static_cast<std::size_t>(ranks)) % modes.size()].ordered;
-    const auto allowed = [&](const mode& m) { return m.in_place == w.in_place && m.ordered == w.ordered; };
+    const auto allowed = [&](const call_mode& m) {
+      return m.in_place == w.in_place && m.ordered == w.ordered;
+    };
     if (std::none_of(modes.begin(), modes.end(), allowed)) w.ordered = modes[n % modes.size()].ordered;
     w.parameter_values = with;
     w.count = counts[(n / modes.size()) % counts.size()];
@@ -206,26 +209,26 @@ std::vector<case_options> choose_cases(const pure_algorithm& a, int ranks,
                                        const std::vector<std::size_t>& counts, std::size_t budget) {
   const auto modes = modes_of(a);
   const auto parameter_values = parameter_choices(a, ranks);
-  const auto where = topologies(a, ranks, false);
-  const std::size_t all = modes.size() * parameter_values.size() * where.size() * counts.size();
+  const auto shapes = call_shapes(a, ranks, false);
+  const std::size_t all = modes.size() * parameter_values.size() * shapes.size() * counts.size();
   std::vector<case_options> cases;
   std::uint64_t seed = static_cast<std::uint64_t>(ranks);
-  for (const char c : a.name) seed = mixed(seed * 31 + static_cast<unsigned char>(c));
+  for (const char c : a.name) seed = hash(seed * 31 + static_cast<unsigned char>(c));
   for (std::size_t n = 0; n < std::min(all, budget); ++n) {
-    std::size_t m, k, t, c;
+    std::size_t m, k, t, c;  // mode, parameter values, shape, count
     if (all <= budget) {
       c = n % counts.size();
-      t = n / counts.size() % where.size();
-      k = n / counts.size() / where.size() % parameter_values.size();
-      m = n / counts.size() / where.size() / parameter_values.size();
+      t = n / counts.size() % shapes.size();
+      k = n / counts.size() / shapes.size() % parameter_values.size();
+      m = n / counts.size() / shapes.size() / parameter_values.size();
     } else {
-      const std::uint64_t drawn = mixed(seed + n * 0x9e3779b97f4a7c15u);
+      const std::uint64_t drawn = hash(seed + n * 0x9e3779b97f4a7c15u);
       m = n % modes.size();
       k = (n / modes.size() + static_cast<std::size_t>(ranks)) % parameter_values.size();
-      t = (n / modes.size() + drawn) % where.size();
+      t = (n / modes.size() + drawn) % shapes.size();
       c = (drawn >> 32) % counts.size();
     }
-    case_options w = where[t];
+    case_options w = shapes[t];
     w.in_place = modes[m].in_place;
     w.ordered = modes[m].ordered;
     w.parameter_values = parameter_values[k];
@@ -243,20 +246,20 @@ std::vector<case_options> choose_cases(const pure_algorithm& a, int ranks,
 void add_every_call(const pure_algorithm& a, int ranks, const algorithm_parameter_values& parameter_values,
                     const std::vector<std::size_t>& counts, std::vector<case_options>& cases) {
   const bool inter = has_restriction(a.restrictions, restriction::inter);
-  std::vector<case_options> where = topologies(a, ranks, false);
+  std::vector<case_options> shapes = call_shapes(a, ranks, false);
   if (is_rooted(a.what)) {
-    where.assign(static_cast<std::size_t>(ranks), where.front());
+    shapes.assign(static_cast<std::size_t>(ranks), shapes.front());
     for (int r = 0; r < ranks; ++r) {
-      case_options& w = where[static_cast<std::size_t>(r)];
+      case_options& w = shapes[static_cast<std::size_t>(r)];
       w.root = r;
       w.first_group = inter ? 1 + (7 * r + ranks / 2) % (ranks - 1) : 0;
     }
   } else if (inter) {
-    where.resize(1);
-    where[0].first_group = 1 + ranks / 2 % (ranks - 1);
+    shapes.resize(1);
+    shapes[0].first_group = 1 + ranks / 2 % (ranks - 1);
   }
-  for (case_options w : where)
-    for (const mode& m : modes_of(a))
+  for (case_options w : shapes)
+    for (const call_mode& m : modes_of(a))
       for (const std::size_t count : counts) {
         w.in_place = m.in_place;
         w.ordered = m.ordered;
@@ -290,11 +293,11 @@ case_list result_cases(const pure_algorithm& a, int ranks, bool exhaustive) {
   const auto default_value = a.default_values();
   std::vector<case_options> all;
   if (exhaustive || ranks <= max_ranks_all_calls) add_every_call(a, ranks, default_value, counts, all);
-  const std::size_t where = topologies(a, ranks, true).size();
-  const std::size_t combinations = modes_of(a).size() * counts.size() * parameter_values.size() * where;
+  const std::size_t shape_count = call_shapes(a, ranks, true).size();
+  const std::size_t combinations = modes_of(a).size() * counts.size() * parameter_values.size() * shape_count;
   if (exhaustive) {
-    for (case_options w : topologies(a, ranks, true))
-      for (const mode& m : modes_of(a))
+    for (case_options w : call_shapes(a, ranks, true))
+      for (const call_mode& m : modes_of(a))
         for (const algorithm_parameter_values& k : parameter_values)
           for (const std::size_t count : counts) {
             w.in_place = m.in_place;
@@ -326,7 +329,8 @@ case_list result_cases(const pure_algorithm& a, int ranks, bool exhaustive) {
       ++tried_all;
   }
   const std::size_t splits = inter ? static_cast<std::size_t>(ranks - 1) : 1;
-  list.default_parameters = {modes_of(a).size() * counts.size() * where / splits, tried_defaults.size()};
+  list.default_parameters = {modes_of(a).size() * counts.size() * shape_count / splits,
+                             tried_defaults.size()};
   list.all_parameters = {combinations, tried_all};
   list.cases = std::move(all);
   return list;

@@ -17,10 +17,10 @@ class communicator;
 
 namespace tutti::lpf {
 
-/// The number of processes of the machine of a section, and the number that lpf_exec() can use
-/// inside it.
+/// What lpf_probe() reports inside a section: the processes of the machine, and those of them that
+/// lpf_exec() can use.
 struct process_counts {
-  lpf_pid_t machine = 1, free = 1;
+  lpf_pid_t machine = 1, free = 1;  ///< p and free_p of lpf_machine_t
 };
 
 /// The object behind the lpf_t of a section. Later sections reuse the object, and its memory is
@@ -46,9 +46,9 @@ TUTTI_API lpf_err_t run_section(communicator& world, lpf_spmd_t spmd, const lpf_
                                 const process_counts& counts, const char* operation,
                                 context** innermost = nullptr);
 
-/// A section of all processes of `outer` within that section, for the lifetime of this object. The
-/// constructor is collective, and throws if other processes do something else. `call`: "rehook" or
-/// "hook". No effect if `outer` is null.
+/// While this object exists, all processes of the section of `outer` run another section inside it.
+/// The constructor is collective, and throws if another process makes another call. `call`: "rehook"
+/// or "hook". No effect if `outer` is null.
 class nested_section {
  public:
   nested_section(context* outer, const char* call) : outer_(outer) {
@@ -74,24 +74,26 @@ int running_section_count() noexcept;
 /// Otherwise returns null and reports an error.
 context* root_context_or_null(lpf_t ctx, const char* operation) noexcept;
 
-/// The context of a running section. Returns null if `ctx` is none.
+/// The context of a running section. Returns null if `ctx` is not one.
 inline context* live_context(lpf_t ctx) noexcept {
   constexpr auto address_mask = ~static_cast<std::uintptr_t>(alignof(context) - 1);
   auto* const c = reinterpret_cast<context*>(reinterpret_cast<std::uintptr_t>(ctx) & address_mask);
   return c != nullptr && c->handle.load(std::memory_order_relaxed) == ctx ? c : nullptr;
 }
 
-/// The context. Returns null and reports an error if `ctx` is no context or has ended.
+/// The context of `ctx`. Returns null and reports an error if `ctx` is not a context or its section
+/// has ended.
 inline context* context_of(lpf_t ctx, const char* operation) noexcept {
   context* const c = live_context(ctx);
   return c != nullptr ? c : root_context_or_null(ctx, operation);
 }
 
-/// Must be called in a catch block. Reports the exception, unless the context or another process
-/// has reported its failure. Returns the error code.
+/// Must be called in a catch block. Returns the error code of the exception. Reports the exception,
+/// unless this context or another process has already reported the failure.
 TUTTI_API lpf_err_t code_of_exception(context& c, const char* operation) noexcept;
 
-/// Calls `call` with the process of a context. `call` returns false if no capacity remains.
+/// Calls `call` with the BSP process of a context. `call` returns false if the capacity reserved
+/// with lpf_resize_*() is used up.
 template <class Call>
 lpf_err_t call_process(lpf_t ctx, const char* operation, Call&& call) noexcept {
   context* const c = context_of(ctx, operation);

@@ -12,15 +12,17 @@
 
 namespace tutti::preload {
 
-// Communicators that tutti does not serve at all are recognized before any other look-up.
+// The state of this process. Null if the call goes to MPI at once: no such state exists, or tutti
+// neither serves the communicator nor counts its calls.
 inline process* serving_process(const arguments& a) noexcept {
   process* const p = current_process.load(std::memory_order_acquire);
   const communicator_info* m = communicator_cache::slot_of(a.comm).load(std::memory_order_acquire);
   return p == nullptr || (m != nullptr && m->comm == a.comm && !m->served && !p->stats) ? nullptr : p;
 }
 
-/// Called before a blocking MPI collective. In checked mode it compares the call. If it returns a
-/// value, the entry point must return that value and not make the call.
+/// Called before a blocking MPI collective that tutti does not serve. In checked mode it compares
+/// the call with those of the other ranks. If the ranks differ, it returns an MPI error code. The
+/// entry point must then return that code and not make the call.
 inline std::optional<int> compare_call(MPI_Comm comm, const char* call) {
   process* const p = current_process.load(std::memory_order_acquire);
   if (p == nullptr || !p->comparison) [[likely]]
@@ -36,9 +38,9 @@ inline std::optional<int> compare_nonblocking_call(MPI_Comm comm, const char* ca
   return p->comparison->compare(comm, call, true);
 }
 
-/// Makes a blocking MPI call of any kind. `comm`: the communicator whose ranks all make it. Null:
-/// the call uses no communicator, or not all ranks make it. `waits_for_all`: the same as in
-/// pending_calls::call_blocking().
+/// Makes a blocking MPI call of any kind. `comm` is the communicator whose ranks all make the call.
+/// It is MPI_COMM_NULL if the call uses no communicator, or if not all ranks make it.
+/// `waits_for_all` has the meaning that it has in pending_calls::call_blocking().
 template <class Real>
 int forward_to_mpi(MPI_Comm comm, Real&& mpi_call, bool waits_for_all = true) {
   process* const p = current_process.load(std::memory_order_acquire);
@@ -49,8 +51,8 @@ int forward_to_mpi(MPI_Comm comm, Real&& mpi_call, bool waits_for_all = true) {
       &mpi_call);
 }
 
-/// Called before an MPI call that waits for other jobs. In such a call no MPI progresses anything
-/// of this process.
+/// Completes tutti's pending calls on `comm` (pending_calls::drain). Called before an MPI call that
+/// waits for other jobs, in which tutti cannot progress.
 inline void drain_pending(MPI_Comm comm) {
   process* const p = current_process.load(std::memory_order_acquire);
   if (p != nullptr && !pending_calls::empty()) p->pending->drain(comm);
