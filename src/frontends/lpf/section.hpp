@@ -47,8 +47,8 @@ TUTTI_API lpf_err_t run_section(communicator& world, lpf_spmd_t spmd, const lpf_
                                 context** innermost = nullptr);
 
 /// While this object exists, all processes of the section of `outer` run another section inside it.
-/// The constructor is collective, and throws if another process makes another call. `call`: "rehook"
-/// or "hook". No effect if `outer` is null.
+/// The constructor is collective, and throws if another process makes another call. `call`:
+/// "rehook" or "hook". No effect if `outer` is null.
 class nested_section {
  public:
   nested_section(context* outer, const char* call) : outer_(outer) {
