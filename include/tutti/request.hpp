@@ -120,7 +120,7 @@ class [[nodiscard]] nonblocking_result : public detail::owned_call<Result> {
   /// Waits, and returns the result of the blocking call. Throws the errors that the blocking call
   /// throws while it runs. Throws usage_error if the result was already taken.
   Result wait(std::source_location at = std::source_location::current()) {
-    this->validated_pending("wait", at).wait();
+    this->validated_pending("wait", at).wait_at_entry();
     return this->take();
   }
 
@@ -128,7 +128,7 @@ class [[nodiscard]] nonblocking_result : public detail::owned_call<Result> {
   /// that is void. It has a value (is true) once, when the call is complete. Throws the same as
   /// wait().
   auto test(std::source_location at = std::source_location::current()) {
-    const bool complete = this->validated_pending("test", at).test();
+    const bool complete = this->validated_pending("test", at).test_at_entry();
     if constexpr (std::is_void_v<Result>) {
       if (complete) this->take();
       return complete;
@@ -186,14 +186,14 @@ class [[nodiscard]] request : public detail::owned_call<void> {
   /// that the blocking call throws while it runs. Throws usage_error if this holds no call.
   status wait(std::source_location at = std::source_location::current()) {
     if (into_ != nullptr) detail::refuse_copied_request("wait", at);
-    validated_pending("wait", at).wait();
+    validated_pending("wait", at).wait_at_entry();
     return finish();
   }
   /// Makes progress without waiting. Returns a status once, when the call is complete. Throws the
   /// same as wait().
   std::optional<status> test(std::source_location at = std::source_location::current()) {
     if (into_ != nullptr) detail::refuse_copied_request("test", at);
-    if (!validated_pending("test", at).test()) return std::nullopt;
+    if (!validated_pending("test", at).test_at_entry()) return std::nullopt;
     return finish();
   }
 
@@ -241,11 +241,11 @@ class [[nodiscard]] plan : public detail::owned_call<Result> {
   }
   /// Makes progress; returns true if no run is under way any more. wait() then returns at once.
   bool test(std::source_location at = std::source_location::current()) {
-    return this->validated_pending("test", at).test();
+    return this->validated_pending("test", at).test_at_entry();
   }
   /// Ends the run, and returns its result. The reference is valid until the next start().
   Result wait(std::source_location at = std::source_location::current()) {
-    this->validated_pending("wait", at).wait();
+    this->validated_pending("wait", at).wait_at_entry();
     return this->held_->finish(*this->pending_);
   }
 };

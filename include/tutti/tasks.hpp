@@ -298,14 +298,14 @@ class runtime {
   template <class T>
   void send(const handle<T>& h, int dest, int tag,
             std::source_location at = std::source_location::current()) {
-    isend(h, dest, tag, at).wait(at);
+    isend(h, dest, tag, at).wait(at, false);
   }
   /// Returns when the data are received. Throws truncation_error if the message is longer than the
   /// data.
   template <class T>
   tutti::status recv(const handle<T>& h, int src, int tag,
                      std::source_location at = std::source_location::current()) {
-    return irecv(h, src, tag, at).wait(at);
+    return irecv(h, src, tag, at).wait(at, false);
   }
   template <class T>
   [[nodiscard]] request isend(const handle<T>& h, int dest, int tag,

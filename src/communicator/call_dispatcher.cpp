@@ -29,27 +29,40 @@ void call_dispatcher::check(const call& c) {
     throw;
   }
   if (checked_mode_.is_on()) checked_mode_.compare(c);
+  open();
+  static_cast<void>(next_id_of_call());  // a rejection of this call is due from here on
 }
 
-void call_dispatcher::run_new(const call& c) {
-  try {
-    validate(state_, c);
-  } catch (const usage_error&) {
-    return run_rejected(c);
-  }
-  if (checked_mode_.is_on()) checked_mode_.compare(c);
-  prepared_call& p = find(c);
-  store_in_cache(c, p);
-  if (c.in_types != nullptr || c.out_types != nullptr) {
-    dense_blocks dense(c);
-    dense.pack();
-    execute(with_displacements(state_, dense.made(), in_displs_, out_displs_), p);
-    dense.unpack();
-  } else if (is_vector_form(c.what)) {
-    execute(with_displacements(state_, c, in_displs_, out_displs_), p);
+void call_dispatcher::run_uncached(const call& c) {
+  using clock = std::chrono::steady_clock;
+  const bool traced = rank_->trace != nullptr;
+  if (traced) open();
+  const auto begin = traced ? clock::now() : clock::time_point{};
+  if (traced && cache_.contains(c)) {
+    run_full_call(c, cache_.entry(c.what), false);
   } else {
-    execute_cached(c, cache_.entry(c.what));
+    try {
+      validate(state_, c);
+    } catch (const usage_error&) {
+      return run_rejected(c);
+    }
+    if (checked_mode_.is_on()) checked_mode_.compare(c);
+    prepared_call& p = find(c);
+    store_in_cache(c, p);
+    if (c.in_types != nullptr || c.out_types != nullptr) {
+      dense_blocks dense(c);
+      dense.pack();
+      execute(with_displacements(state_, dense.made(), in_displs_, out_displs_), p);
+      dense.unpack();
+    } else if (is_vector_form(c.what)) {
+      execute(with_displacements(state_, c, in_displs_, out_displs_), p);
+    } else {
+      run_full_call(c, cache_.entry(c.what), false);
+    }
   }
+  if (!traced) return;
+  const prepared_call& ran = *cache_.entry(c.what).prepared;
+  trace(c, ran, ran.plan.get(), false, clock::now() - begin);
 }
 
 void call_dispatcher::run_rejected(const call& c) {
@@ -62,11 +75,37 @@ void call_dispatcher::run_rejected(const call& c) {
 
 namespace {
 
+// Whether a rank that sends zeros affects any other, and which: those from `first` to before `end`.
+struct affected_ranks {
+  int first, end;
+};
+
+affected_ranks ranks_affected_by(const communicator_state& where, const call& c) noexcept {
+  const int me = where.rank(), size = where.size();
+  switch (c.what) {
+    case collective::barrier:
+      return {0, 0};
+    case collective::bcast:
+    case collective::scatter:
+    case collective::scatterv:
+      return {0, me == c.root ? size : 0};
+    case collective::gather:
+    case collective::gatherv:
+    case collective::reduce:
+      return {c.root, me != c.root ? c.root + 1 : c.root};
+    case collective::scan:
+    case collective::exscan:
+      return {me + 1, size};
+    default:
+      return {0, size};
+  }
+}
+
 // Calls `one` with each rank whose result depends on what this rank sends. Data goes to the other
 // group only, if there are two.
 template <class One>
 void each_receiver(const communicator_state& where, const call& c, const One& one) {
-  const int me = where.rank(), size = where.size(), first = where.graph().first_group;
+  const int me = where.rank(), first = where.graph().first_group;
   const auto crosses = [&](int r) { return first == 0 || (r < first) != (me < first); };
   const auto gets_nothing = [&](int r) {
     if (!c.in_counts.given() || c.what == collective::allgatherv) return false;
@@ -74,30 +113,12 @@ void each_receiver(const communicator_state& where, const call& c, const One& on
     return static_cast<std::size_t>(block) < c.in_counts.size() &&
            c.in_counts[static_cast<std::size_t>(block)] == 0;
   };
-  const auto all_from = [&](int begin) {
-    for (int r = begin; r < size; ++r)
+  if (!is_neighborly(c.what)) {
+    const affected_ranks all = ranks_affected_by(where, c);
+    for (int r = all.first; r < all.end; ++r)
       if (r != me && crosses(r) && !gets_nothing(r)) one(r);
-  };
-  switch (c.what) {
-    case collective::barrier:
-      return;
-    case collective::bcast:
-    case collective::scatter:
-    case collective::scatterv:
-      if (me == c.root) all_from(0);
-      return;
-    case collective::gather:
-    case collective::gatherv:
-    case collective::reduce:
-      if (me != c.root && crosses(c.root)) one(c.root);
-      return;
-    case collective::scan:
-    case collective::exscan:
-      return all_from(me + 1);
-    default:
-      break;
+    return;
   }
-  if (!is_neighborly(c.what)) return all_from(0);
   const std::vector<int>& neighbors = where.graph().destinations;
   for (std::size_t i = 0; i < neighbors.size(); ++i) {
     const bool first_edge = std::find(neighbors.begin(), neighbors.begin() + static_cast<std::ptrdiff_t>(i),
@@ -108,17 +129,35 @@ void each_receiver(const communicator_state& where, const call& c, const One& on
 
 }  // namespace
 
+void call_dispatcher::send_rejections(const call& c, const std::string& text) {
+  // A schedule may skip this id. A receiver tests whether it has begun a call with this id or a
+  // higher one.
+  rejection what{state_.rejection_context(), next_id_, state_.rank(), text};
+  endpoint& ep = state_.ep();
+  if (state_.knows_all()) {
+    each_receiver(state_, c, [&](int r) { ep.send_rejection(state_.members().address(r), what); });
+  } else {
+    const affected_ranks all = ranks_affected_by(state_, c);
+    if (all.first >= all.end) return;
+    what.first = all.first;
+    what.end = all.end;
+    what.to_whole_job = true;
+    for (int r = 0; r < ep.size(); ++r)
+      if (r != ep.rank()) ep.send_rejection(r, what);
+  }
+  ep.wait_for_rejections();
+}
+
 void call_dispatcher::announce_rejection(const call& c, bool zeros, const std::string& text) noexcept {
   try {
     open();
-    // A schedule may skip this id. A receiver tests whether it has begun a call with this id or a
-    // higher one.
-    const rejection what{engine_->id(), next_id_, state_.rank(), text};
-    rank_->rejections.reject(what.context, what.call);
-    if (!zeros || !state_.knows_all()) return;
-    each_receiver(state_, c, [&](int r) { state_.ep().send_rejection(state_.members().address(r), what); });
+    rank_->rejections.reject(state_.rejection_context(), next_id_);
+    if (zeros) send_rejections(c, text);
   } catch (...) {
-    // There is no memory. The other ranks continue with zeros.
+    // There is no memory, or MPI has failed. No rank may continue with zeros that it does not know
+    // of, so the job ends.
+    if (state_.ep().node() == nullptr) state_.ep().kill_job(text);
+    fail_job();
   }
 }
 
@@ -152,7 +191,7 @@ void call_dispatcher::store_in_cache(const call& c, prepared_call& p) {
 
 void call_dispatcher::cache_counts(std::uint64_t key, const counted_call& c, const call& made) {
   cached_call& r = cache_.entry_of_key(key);
-  r.key = r.indirect_key = no_call_key;
+  r.key = r.out_of_line_key = no_call_key;
   if (checked_mode_.is_on() || rank_->trace || r.prepared == nullptr || r.prepared->is_composed()) return;
   cached_counts& last = cache_.counts_of(key);
   cache_.store_counts(key, c, made, with_displacements(state_, made, last.dense_in, last.dense_out), engine_);
@@ -183,6 +222,13 @@ call with_displacements(const communicator_state& where, const call& c, std::vec
   return full;
 }
 
+void call_dispatcher::execute(const call& c, prepared_call& p, combine_function kernel) {
+  if (kernel == nullptr) return execute(c, p);
+  call with_kernel = c;
+  with_kernel.op.combine = kernel;
+  execute(with_kernel, p);
+}
+
 void call_dispatcher::execute(const call& c, prepared_call& p) {
   // Only this rank knows whether something else is under way. So it must not choose between two
   // forms of the engine's collective that do not meet (endpoint::progresses_in_waits()). A
@@ -203,15 +249,10 @@ void call_dispatcher::execute(const call& c, prepared_call& p) {
     p.blocking_composite->begin(*p.plan->bound, c, next_id_of_call());
     return run_to_end(*p.blocking_composite);
   }
-  p.blocking->begin(*p.bound, c, next_id_of_call());
+  if (is_at_id_of_hops() && !p.is_native()) [[unlikely]]
+    ++next_id_;
+  p.blocking->begin(*p.bound, c, next_id_++);
   run_to_end(*p.blocking);
-}
-
-void call_dispatcher::execute_stored(const call& c, cached_call& r) {
-  if (r.kernel == nullptr) return execute(c, *r.prepared);
-  call faster = c;
-  faster.op.combine = r.kernel;
-  execute(faster, *r.prepared);
 }
 
 // --- the trace (TUTTI_TRACE)

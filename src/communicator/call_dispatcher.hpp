@@ -3,24 +3,37 @@
 // The collectives of one communicator on one rank: executes a call, begins it, or prepares it. The
 // functions of tutti/detail/abi.hpp and call_key.hpp are its callers.
 //
-// Which call takes which path, the shortest first:
+// A repeated call equals the last call of its collective except for its buffers, and perhaps for
+// its count. Front ends that compute a key (tutti/detail/call_key.hpp) pass only the key and
+// numbers first. If that returns false, they pass the full `call` to run_call(), as all others do.
 //
-//   call                                                       path
-//   ---------------------------------------------------------- ------------------------------------
-//   same key as the last, same count, native function ready    run_cached()
-//   same key and numbers, with counts, native function ready   run_cached_with_counts()
-//   same key, another count, path, or with other operations    run_cached(), then run_rebuilt()
-//     under way
-//   same key, many counts, displacements left out, no native   run_cached_with_counts(), then
-//     function, or with other operations under way             run_cached_indirect()
-//   no key: same `call` as the last                            run_blocking()
-//   no key: the same with another count                        run_blocking(), then run_other_count()
-//   anything else, and every call of vector forms without key, run_blocking(), then run_uncached()
-//     in checked mode or with a trace
+//      call                                                    path
+//   -- ------------------------------------------------------- ------------------------------------
+//   1  key; same count, and the engine's function is ready     run_cached()
+//   2  key; another count, or no such function                 run_cached(), run_full_call()
+//   3  key and counts, which are compared inline               run_cached_with_counts()
+//   4  key and counts, which are compared out of line          run_cached_with_counts(),
+//                                                              run_cached_with_any_counts()
+//   5  `call`; same count                                      run_call()
+//   6  `call`; another count                                   run_call(), run_full_call()
+//   7  `call` that repeats none; every vector form; all calls  run_call(), run_uncached()
+//      in checked mode, with a trace, or with algorithm()
 //
-// run_uncached() validates, compares in checked mode, selects, stores the result in the cache, and
-// runs it. All paths end in execute_cached(), which calls the engine's collective, a simple
-// schedule, or the executor. Operations under way on this rank progress in the executor only.
+// If operations are under way on this rank, a call of row 1 takes the path of row 2, and a call of
+// row 3 that of row 4. Counts are compared out of line if there are many, if displacements are left
+// out, if the two directions differ in their number of bytes, or if the engine has no function for
+// the call. If the cache lacks the count of row 2, run_full_call() returns false. If it lacks that
+// of row 6, run_full_call() calls run_uncached().
+//
+// Rows 1 and 3 end in the function that the engine has made ready. So does row 4 if there is such a
+// function and no operation is under way. All other repeated calls end in execute_cached(). It
+// calls the engine's collective, a simple schedule, or the executor (execute()). While operations
+// are under way it always calls the executor, because they progress only there.
+//
+// run_uncached() validates the call, compares it in checked mode, selects, stores the result in the
+// cache, and executes it: a vector form by execute(), others by run_full_call(). If the arguments
+// are wrong, it throws, and first serves the other ranks if they wait. With a trace it measures the
+// call. It then executes a call that the cache contains by run_full_call(), and skips the rest.
 #pragma once
 
 #include <chrono>
@@ -54,9 +67,9 @@ class call_dispatcher final : public control_calls {
 
   // --- blocking calls
 
-  // The first three are inline in cached_calls.cpp, which has the functions of the ABI that call
-  // them.
-  void run_blocking(const call& c);
+  // The first three have the names of the functions of the ABI that call them. They are inline in
+  // cached_calls.cpp, which has those functions.
+  void run_call(const call& c);
   /// These return false, and do nothing, if the call does not repeat the last one of its
   /// collective.
   bool run_cached(std::uint64_t key, const void* input, void* output, std::size_t count,
@@ -67,7 +80,8 @@ class call_dispatcher final : public control_calls {
   void cache_counts(std::uint64_t key, const counted_call& c, const call& made);
   void run_control(const call& c) override;
   /// This rank is about to make a call whose arguments it has rejected with the error `text`. Its
-  /// buffers are substitutes. If it sends `zeros`, the ranks that receive them get a rejection.
+  /// buffers are substitutes. If it sends `zeros`, the ranks that receive them get a rejection. If
+  /// the rejection cannot be sent, the job fails.
   void announce_rejection(const call& c, bool zeros, const std::string& text) noexcept;
   /// The same for the plan that is made next: each start announces it.
   void announce_at_starts(const call& c, bool zeros, std::string text) {
@@ -75,8 +89,12 @@ class call_dispatcher final : public control_calls {
   }
   /// Whether this rank has begun the call with this id.
   bool has_begun(std::uint32_t id) const noexcept { return static_cast<std::int32_t>(next_id_ - id) > 0; }
-  /// Null if the engine's part is not open.
-  const context* engine() const noexcept { return engine_; }
+  /// What a rejection of a call of this communicator means for this rank.
+  rejection_state state_of(const rejection& r) const noexcept {
+    if (!has_begun(r.call)) return rejection_state::later;
+    const int rank = state_.rank();
+    return rank >= r.first && rank < r.end ? rejection_state::due : rejection_state::other_rank;
+  }
   /// Validates a call that is executed elsewhere, and compares it in checked mode.
   void check(const call& c);
 
@@ -84,18 +102,16 @@ class call_dispatcher final : public control_calls {
   /// `started`: the call is begun, not only prepared. Inline in collective_operation.cpp.
   pending_call make_pending(const call& c, bool started);
 
-  // --- for repeated_allreduce
-  /// Whether the last call of this collective may be repeated by the engine's own collective.
-  bool repeats_native(collective what) const noexcept {
-    return cache_.entry(what).fast_path && cache_.entry(what).path == call_path::native;
+  // --- for native_substitute (internal_calls.hpp)
+  /// The engine's lines, if the last call of this collective may be repeated by the engine's own
+  /// collective. Empty if it may not or the engine has none.
+  std::optional<shm::line_exchange> lines_of(collective what) {
+    const cached_call& r = cache_.entry(what);
+    if (!r.fast_path || r.path != call_path::native) return {};
+    return engine_->lines();
   }
-  std::optional<shm::line_exchange> lines() { return engine_->lines(); }
-  /// Calls `step` with the id of the next call, in place of a call of the engine's collective.
-  template <class Step>
-  [[gnu::always_inline]] void run_instead(Step&& step) {
-    const std::uint32_t id = next_id_of_call();
-    guarded([&] { step(id); });
-  }
+  /// The id of the next native call.
+  std::uint32_t& next_id() noexcept { return next_id_; }
 
   /// "allreduce/ring"; empty before the first call.
   const char* last_algorithm(collective what) const noexcept { return cache_.entry(what).algorithm; }
@@ -111,9 +127,12 @@ class call_dispatcher final : public control_calls {
   class operation;           // nonblocking or persistent
   class rejected_operation;  // the same of a call whose arguments are wrong
 
-  // Never the id of hops, in as many bits as every engine compares.
+  // A schedule never has the id of hops, in as many bits as every engine compares. Native calls do
+  // not skip it: they have no tags of this library, and their ids are assigned in many places. All
+  // ranks must skip the same ids, although one may call the engine's collective by the executor.
+  bool is_at_id_of_hops() const noexcept { return (next_id_ & hop::number_bits) == hop::number_bits; }
   std::uint32_t next_id_of_call() noexcept {
-    if ((next_id_ & hop::number_bits) == hop::number_bits) [[unlikely]]
+    if (is_at_id_of_hops()) [[unlikely]]
       ++next_id_;
     return next_id_++;
   }
@@ -134,19 +153,17 @@ class call_dispatcher final : public control_calls {
   void fail_job() noexcept { state_.fail_job(); }
 
   // --- repeated calls (cached_calls.cpp)
-  void dispatch(const call& c, cached_call& r);
+  /// Executes `c`, which repeats `r` except perhaps for its count. If the cache lacks the count, it
+  /// passes the call to run_uncached() if `may_be_uncached`, or else returns false.
+  [[gnu::noinline]] bool run_full_call(const call& c, cached_call& r, bool may_be_uncached);
+  [[gnu::noinline]] bool run_cached_with_any_counts(cached_call& r, counted_call& c, std::uint64_t key);
   void execute_cached(const call& c, cached_call& r);
-  [[gnu::noinline]] void execute_stored(const call& c, cached_call& r);
-  void execute_ready(cached_call& r, const void* input, void* output);
-  [[gnu::noinline]] void run_other_count(const call& c, cached_call& r);
-  [[gnu::noinline]] bool run_rebuilt(cached_call& r, const void* input, void* output, std::size_t count);
-  [[gnu::noinline]] bool run_cached_indirect(cached_call& r, counted_call& c, std::uint64_t key);
-  [[gnu::noinline]] void run_uncached(const call& c);
 
   // --- all others (call_dispatcher.cpp)
   void open_first();
-  void run_new(const call& c);
+  [[gnu::noinline]] void run_uncached(const call& c);
   void run_rejected(const call& c);
+  void send_rejections(const call& c, const std::string& text);
   prepared_call& find(const call& c) {
     open();
     return store_.find(c);
@@ -154,6 +171,8 @@ class call_dispatcher final : public control_calls {
   void store_in_cache(const call& c, prepared_call& p);
   prepared_call& find_for_operation(call& c, bool is_cached);
   void execute(const call& c, prepared_call& p);
+  /// The same with `kernel` in place of the operator of `c`, unless it is null.
+  [[gnu::noinline]] void execute(const call& c, prepared_call& p, combine_function kernel);
   void trace(const call& c, const prepared_call& p, const bound_composition* plan, bool nonblocking,
              std::chrono::nanoseconds elapsed);
 

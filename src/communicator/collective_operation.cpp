@@ -79,6 +79,31 @@ class call_dispatcher::operation final : public pending {
   }
   bool test() override {
     state_.validate_thread(name_of(call_.what).data());
+    return test_here();
+  }
+  void wait() override {
+    state_.validate_thread(name_of(call_.what).data());
+    wait_here();
+  }
+  bool test_at_entry() override {
+    validate_entry();
+    return test_here();
+  }
+  void wait_at_entry() override {
+    validate_entry();
+    wait_here();
+  }
+
+ private:
+  void validate_entry() const {
+    if (!state_.is_current_rank()) [[unlikely]]
+      validate_entry_slow_path();
+  }
+  [[gnu::noinline, gnu::cold]] void validate_entry_slow_path() const {
+    const std::uint32_t number = plan_ ? composite_run_->number() : run_.number();
+    state_.validate_entry_slow_path(name_of(call_.what).data(), &number);
+  }
+  [[gnu::always_inline]] bool test_here() {
     if (over()) return complete();
     where_.guarded([&] {
       // A program may test until other ranks have this rank's data.
@@ -87,16 +112,13 @@ class call_dispatcher::operation final : public pending {
     });
     return over() && complete();
   }
-  void wait() override {
-    state_.validate_thread(name_of(call_.what).data());
+  [[gnu::always_inline]] void wait_here() {
     if (over()) return void(complete());
     where_.guarded([&] { where_.rank_->finish(run()); });
     auto& active = where_.rank_->active;
     active.erase(std::remove(active.begin(), active.end(), &run()), active.end());
     complete();
   }
-
- private:
   progressable& run() noexcept {
     return plan_ ? static_cast<progressable&>(*composite_run_) : static_cast<progressable&>(run_);
   }
@@ -150,7 +172,10 @@ class call_dispatcher::rejected_operation final : public pending {
     state.validate_entry(name_of_call);
     if (announces && !in_progress_ && !state.was_freed())
       self_.calls().announce_rejection(announces->made, announces->zeros, announces->text);
-    inner->start();
+    {
+      const deferred_rejections guard(state.this_rank());  // its own rejection is announced
+      inner->start();
+    }
     in_progress_ = true;
   }
   bool test() override {
@@ -166,6 +191,9 @@ class call_dispatcher::rejected_operation final : public pending {
     in_progress_ = false;
     substitutes.diagnose();
   }
+  // Its own error matters more than that of another rank.
+  bool test_at_entry() override { return test(); }
+  void wait_at_entry() override { wait(); }
   bool dismiss() noexcept override {
     if (!inner.reset()) return false;  // it continues in `substitutes`
     delete this;

@@ -81,9 +81,9 @@ void communicator_state::refuse_rank(const char* operation, const char* paramete
          "name a rank of this communicator");
 }
 
-void communicator_state::validate_entry_slow_path(const char* operation) const {
+void communicator_state::validate_entry_slow_path(const char* operation, const std::uint32_t* awaited) const {
   refuse_thread(operation);
-  shared_->throw_rejections(operation, rank());
+  if (shared_->calls_that_defer_rejections == 0) shared_->throw_rejections(operation, *this, awaited);
 }
 
 // Any thread may call, if the engine permits it: then nothing is refused.

@@ -115,8 +115,10 @@ class communicator_state {
                            const char* remedy) const;
   [[noreturn]] void refuse_rank(const char* operation, const char* parameter, int rank) const;
   [[gnu::noinline, gnu::cold]] void refuse_thread(const char* operation) const;
-  /// What validate_entry() does if the thread is another, or there are rejections.
-  [[gnu::noinline, gnu::cold]] void validate_entry_slow_path(const char* operation) const;
+  /// What validate_entry() does if the thread is another, or there are rejections. A wait passes
+  /// the id of the call that it waits for (rank_state::throw_rejections()).
+  [[gnu::noinline, gnu::cold]] void validate_entry_slow_path(const char* operation,
+                                                             const std::uint32_t* awaited = nullptr) const;
   /// From the destructor of a request. Returns false if the operation is under way and this thread
   /// may not wait for it; the job then fails.
   bool release_on_other_thread(bool under_way, const char* operation) noexcept;

@@ -21,7 +21,9 @@ communicator_handle group_factory::make_from_members(const group& members, std::
   parent_.this_rank().next_id = id + 1;
   // Groups with one id have no member in common, so their first members distinguish them.
   const group_name name = group_name{1, id}.with(static_cast<std::uint64_t>(members.first_address()));
-  return communicator_impl::make(parent_.shared(), members, name);
+  communicator_handle made = communicator_impl::make(parent_.shared(), members, name);
+  parent_.this_rank().rejections.note_group(name.a);
+  return made;
 }
 
 communicator_handle group_factory::range(int first, int last, int stride) {

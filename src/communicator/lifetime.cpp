@@ -26,9 +26,9 @@ void communicator_impl::operator delete(void* memory) noexcept { ::operator dele
 
 void communicator_impl::operator delete(communicator_impl* object, std::destroying_delete_t) noexcept {
   object->p2p_.close();
-  if (const context* const engine = object->calls_.engine(); engine != nullptr)
+  if (object->state_.has_rejection_context())
     object->state_.this_rank().rejections.end_context(
-        engine->id(), [&](std::uint32_t call) { return object->calls_.has_begun(call); });
+        object->state_.rejection_context(), [&](const rejection& r) { return object->calls_.state_of(r); });
   object->unlink();
   const std::shared_ptr<rank_state> shared = object->state_.release_rank();
   object->~communicator_impl();

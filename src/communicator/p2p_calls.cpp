@@ -191,6 +191,10 @@ void p2p_calls::put_back(matched_message* one) noexcept {
 void send(communicator_impl& c, const send_args& args) { c.p2p().send(args); }
 void validate_recv(communicator_impl& c, const recv_args& r) { c.p2p().validate(r); }
 envelope receive(communicator_impl& c, const recv_args& r) { return c.p2p().receive(r); }
+envelope receive_after_send(communicator_impl& c, const recv_args& r) {
+  const deferred_rejections guard(c.state().this_rank());
+  return c.p2p().receive(r);
+}
 envelope found(const pending& p) noexcept {
   const envelope* e = p.found();
   return e != nullptr ? *e : envelope{};

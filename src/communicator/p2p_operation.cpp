@@ -60,29 +60,19 @@ class p2p_calls::operation final : public pending {
   }
   bool test() override {
     state_.validate_thread(name());
-    if (!ended()) {
-      state_.guarded([&] {
-        state_.this_rank().progress_others(nullptr, true);
-        // A test is no wait: a single rank has no other rank to let run.
-        if (!ended() && state_.ep().size() > 1) state_.ep().pause(site());
-      });
-      if (!over()) return false;
-    }
-    complete();
-    return true;
+    return test_here();
   }
   void wait() override {
     state_.validate_thread(name());
-    if (!ended()) {
-      state_.guarded([&] {
-        if (sends_)
-          where_.finish(args_, moving_);
-        else
-          where_.finish(posted_);
-      });
-      sending_ = false;
-    }
-    complete();
+    wait_here();
+  }
+  bool test_at_entry() override {
+    state_.validate_entry(name());
+    return test_here();
+  }
+  void wait_at_entry() override {
+    state_.validate_entry(name());
+    wait_here();
   }
   const envelope* found() const noexcept override { return !sends_ && complete_ ? &posted_.found : nullptr; }
 
@@ -107,6 +97,30 @@ class p2p_calls::operation final : public pending {
   }
 
  private:
+  [[gnu::always_inline]] bool test_here() {
+    if (!ended()) {
+      state_.guarded([&] {
+        state_.this_rank().progress_others(nullptr, true);
+        // A test is no wait: a single rank has no other rank to let run.
+        if (!ended() && state_.ep().size() > 1) state_.ep().pause(site());
+      });
+      if (!over()) return false;
+    }
+    complete();
+    return true;
+  }
+  [[gnu::always_inline]] void wait_here() {
+    if (!ended()) {
+      state_.guarded([&] {
+        if (sends_)
+          where_.finish(args_, moving_);
+        else
+          where_.finish(posted_);
+      });
+      sending_ = false;
+    }
+    complete();
+  }
   const char* name() const noexcept { return sends_ ? args_.operation : posted_.what.operation; }
   bool over() const noexcept { return !sending_ && posted_.over(); }
   bool ended() {

@@ -13,12 +13,29 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "transport/rejection.hpp"
 #include "transport/shm/current_rank.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti::detail {
+
+/// The peer_error of a rejection that is due. The call that throws it has done nothing, so it can
+/// be repeated: a request still holds its call.
+class rejection_due final : public peer_error {
+ public:
+  using peer_error::peer_error;
+};
+
+/// What a rejection means for this rank now.
+enum class rejection_state {
+  later,       ///< it has not begun the call
+  due,         ///< it has begun the call, and received zeros
+  other_rank,  ///< its result does not depend on the zeros
+  other_group  ///< it is not in the group, or has not made it yet
+};
 
 class peer_rejections final : public rejection_inbox {
  public:
@@ -37,63 +54,89 @@ class peer_rejections final : public rejection_inbox {
   void deliver(const rejection& what) noexcept override;
   /// This rank rejects that call itself, so it ignores the rejections of others for the same call.
   void reject(std::uint64_t context, std::uint32_t call);
-  /// A communicator of this rank ends. The rejections of calls that it has begun remain due, the
-  /// others are dropped. `begun(call)`: whether it has begun the call.
-  template <class Begun>
-  void end_context(std::uint64_t context, const Begun& begun);
-  /// Removes all rejections that are due, and returns the first. `begun(context, call)`: whether
-  /// this rank has begun the call.
-  template <class Begun>
-  std::optional<rejection> take_due(const Begun& begun);
+  /// A communicator of this rank ends. Its rejections that are due remain, the others are dropped.
+  /// `state_of(rejection)` returns a rejection_state.
+  template <class State>
+  void end_context(std::uint64_t context, const State& state_of);
+  /// Removes all rejections that are due, and returns the first.
+  template <class State>
+  std::optional<rejection> take_due(const State& state_of);
+  /// This rank has made a group of which it does not know all members. The rejections that arrived
+  /// before count from here on. Only rejections `to_whole_job` arrive before their group.
+  void note_group(std::uint64_t context) {
+    if (!of_other_groups_.empty()) [[unlikely]]
+      group_made(context);
+  }
 
  private:
-  struct own_call {
+  struct call_name {
     std::uint64_t context;
     std::uint32_t call;
   };
-  static bool concerns(const rejection& r, const own_call& c) noexcept {
+  static bool concerns(const rejection& r, const call_name& c) noexcept {
     return r.context == c.context && r.call == c.call;
   }
-  void restore_if_empty() noexcept;  // under the lock
+  void group_made(std::uint64_t context);
+  // These four under the lock:
+  void ignore(const call_name& c) noexcept { ignored_[next_++ % ignored_.size()] = c; }
+  bool set_aside(rejection& one) noexcept;
+  void set_word() noexcept;
+  void restore_if_empty() noexcept;
+
   bool is_empty() const noexcept {
     return running_thread_.load(std::memory_order_relaxed) != &shm::rejecting_identity;
   }
   // In place of the context of a communicator that has ended.
   static constexpr std::uint64_t always_due = ~std::uint64_t{0};
+  static constexpr std::size_t max_of_other_groups = 256;
 
   word& running_thread_;
   const shm::rank_identity* carrier_ = nullptr;
   std::mutex lock_;
   std::vector<rejection> arrived_;
-  // The last calls that this rank rejected. Rejections of others for them arrive about when the
-  // call of this rank is over, so few are enough.
-  std::array<own_call, 64> rejected_{};
+  // One that there was no memory for, without its text. It is due at once, as are those that it
+  // replaces.
+  std::optional<rejection> without_memory_;
+  std::vector<rejection> of_other_groups_;  // only the rank's own thread changes it
+  // The last calls that this rank rejected, or whose rejection it has thrown. Rejections of others
+  // for them arrive about when the call of this rank is over, so few are enough.
+  std::array<call_name, 64> ignored_{};
   std::size_t next_ = 0;
 };
 
-template <class Begun>
-void peer_rejections::end_context(std::uint64_t context, const Begun& begun) {
+template <class State>
+void peer_rejections::end_context(std::uint64_t context, const State& state_of) {
   if (is_empty()) [[likely]]
     return;
   const std::lock_guard guard(lock_);
   std::erase_if(arrived_, [&](rejection& r) {
     if (r.context != context) return false;
-    if (!begun(r.call)) return true;
+    if (state_of(r) != rejection_state::due) return true;
     r.context = always_due;
     return false;
   });
   restore_if_empty();
 }
 
-template <class Begun>
-std::optional<rejection> peer_rejections::take_due(const Begun& begun) {
+template <class State>
+std::optional<rejection> peer_rejections::take_due(const State& state_of) {
   if (is_empty()) return {};
   const std::lock_guard guard(lock_);
-  std::optional<rejection> first;
+  std::optional<rejection> first = std::exchange(without_memory_, std::nullopt);
   std::erase_if(arrived_, [&](rejection& r) {
-    if (r.context != always_due && !begun(r.context, r.call)) return false;
-    if (!first) first = std::move(r);
-    return true;
+    switch (r.context == always_due ? rejection_state::due : state_of(r)) {
+      case rejection_state::later:
+        return false;
+      case rejection_state::due:
+        ignore({r.context, r.call});
+        if (!first) first = std::move(r);
+        return true;
+      case rejection_state::other_rank:
+        return true;
+      case rejection_state::other_group:
+        return set_aside(r);
+    }
+    return false;
   });
   restore_if_empty();
   return first;

@@ -15,20 +15,30 @@ void rank_state::begin_trace() {
     trace = std::make_unique<call_trace>(config.trace.file, std::string(ep->engine()), ep->size());
 }
 
-void rank_state::throw_rejections(const char* operation, int rank) {
-  // A communicator that this rank has not opened yet has begun no call.
-  const auto begun = [&](std::uint64_t context, std::uint32_t call) {
-    for (const communicator_impl* one = communicators; one != nullptr; one = one->next_of_rank())
-      if (const auto* engine = one->calls().engine(); engine != nullptr && engine->id() == context)
-        return one->calls().has_begun(call);
-    return false;
+namespace {
+
+std::string text_of(const rejection& r) {
+  std::string text = "rank " + std::to_string(r.rank) + " rejected its arguments in an earlier call";
+  if (!r.text.empty()) text += " (" + std::string(without_prefix(r.text)) + ")";
+  return text + ", and this rank received zeros as its data";
+}
+
+}  // namespace
+
+void rank_state::throw_rejections(const char* operation, const communicator_state& where,
+                                  const std::uint32_t* awaited) {
+  const auto state_of = [&](const rejection& r) {
+    for (const communicator_impl* one = communicators; one != nullptr; one = one->next_of_rank()) {
+      if (!one->state().is_named(r)) continue;
+      if (awaited != nullptr && &one->state() == &where && r.call == *awaited) return rejection_state::later;
+      return one->calls().state_of(r);
+    }
+    return r.to_whole_job ? rejection_state::other_group : rejection_state::later;
   };
-  const std::optional<rejection> due = rejections.take_due(begun);
-  if (!due) return;
-  throw peer_error(operation, rank, "",
-                   "rank " + std::to_string(due->rank) + " rejected its arguments in an earlier call (" +
-                       std::string(without_prefix(due->text)) + "), and this rank received zeros as its data",
-                   "see the error of that rank; this call has sent nothing", place);
+  const std::optional<rejection> due = rejections.take_due(state_of);
+  if (due)
+    throw rejection_due(operation, where.rank(), "", text_of(*due),
+                        "see the error of that rank; this call has sent nothing", place);
 }
 
 void rank_state::finish(progressable& one) {

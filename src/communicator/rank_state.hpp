@@ -21,6 +21,7 @@
 namespace tutti::detail {
 
 class communicator_impl;
+class communicator_state;
 
 struct override_use {
   std::size_t obeyed = 0, unfit = 0;  // calls that followed it, and calls that it does not serve
@@ -94,6 +95,7 @@ struct rank_state final : rank_progress {
   std::atomic<const shm::rank_identity*> running_thread{nullptr};
   bool any_thread = false;
   peer_rejections rejections{running_thread};
+  int calls_that_defer_rejections = 0;  // objects of deferred_rejections
   /// `one` carries this rank until end(). From here on other ranks may send rejections.
   void begin(const shm::rank_identity* one) {
     rejections.carried_by(one);
@@ -118,8 +120,9 @@ struct rank_state final : rank_progress {
     ep = &one;
     one.set_call_site(&place);
   }
-  /// Throws peer_error if a rejection is due. `rank` and `place` are those of the current call.
-  void throw_rejections(const char* operation, int rank);
+  /// Throws peer_error if a rejection is due. `place` is that of the current call on `where`. The
+  /// call `awaited` of it, unless null, is not over yet: its rejection is left to the next call.
+  void throw_rejections(const char* operation, const communicator_state& where, const std::uint32_t* awaited);
   /// Destroys the communicators that other threads dropped. Only on the rank's own thread.
   void destroy_dropped() noexcept;
   /// Waits for the calls that the program has left under way, since other ranks wait for them.
@@ -133,6 +136,21 @@ struct rank_state final : rank_progress {
 
   override_use& use_of(collective what, override_kind kind);
   override_use use_of(collective what, override_kind kind) const;
+};
+
+/// During its lifetime the rank is in the middle of a call. The steps of that call leave rejections
+/// to the next call.
+class deferred_rejections {
+ public:
+  explicit deferred_rejections(rank_state& rank) noexcept : count_(rank.calls_that_defer_rejections) {
+    ++count_;
+  }
+  ~deferred_rejections() { --count_; }
+  deferred_rejections(const deferred_rejections&) = delete;
+  deferred_rejections& operator=(const deferred_rejections&) = delete;
+
+ private:
+  int& count_;
 };
 
 /// Prints on standard error the overrides that no call used, and how often selection fell back. For

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "communicator/peer_rejections.hpp"
 #include "tutti/message.hpp"
 
 namespace tutti {
@@ -13,7 +14,9 @@ namespace detail {
 bool request_operations::complete(one& call, const char* operation, const std::source_location& at) {
   if (!call.valid()) return true;
   try {
-    return call.validated_pending(operation, at).test();
+    return call.validated_pending(operation, at).test_at_entry();
+  } catch (const rejection_due&) {
+    throw;  // the call is under way
   } catch (...) {
     call = one();
     throw;
@@ -30,13 +33,17 @@ status request_operations::finish(one& call) {
 status request_operations::wait(one& call, const char* operation, const std::source_location& at,
                                 std::exception_ptr& first) {
   if (!call.valid()) return {};
-  try {
-    call.validated_pending(operation, at).wait();
-    return finish(call);
-  } catch (...) {
-    call = one();
-    if (!first) first = std::current_exception();
-    return {};
+  for (;;) {
+    try {
+      call.validated_pending(operation, at).wait_at_entry();
+      return finish(call);
+    } catch (const rejection_due&) {  // is thrown once, and the call is under way
+      if (!first) first = std::current_exception();
+    } catch (...) {
+      call = one();
+      if (!first) first = std::current_exception();
+      return {};
+    }
   }
 }
 

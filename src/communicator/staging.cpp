@@ -6,6 +6,7 @@
 #include <new>
 #include <string>
 
+#include "communicator/peer_rejections.hpp"
 #include "tutti/detail/p2p_abi.hpp"
 
 namespace tutti::detail {
@@ -299,6 +300,15 @@ class staged_call final : public pending {
     unless_failed([&] { return inner_->wait(), true; });
     finish();
   }
+  bool test_at_entry() override {
+    const bool over = unless_failed([&] { return inner_->test_at_entry(); });
+    if (over) finish();
+    return over;
+  }
+  void wait_at_entry() override {
+    unless_failed([&] { return inner_->wait_at_entry(), true; });
+    finish();
+  }
   bool dismiss() noexcept override {
     if (std::uncaught_exceptions() == 0) {
       try {
@@ -320,6 +330,8 @@ class staged_call final : public pending {
   bool unless_failed(const Step& step) {
     try {
       return step();
+    } catch (const rejection_due&) {
+      throw;
     } catch (...) {
       under_way_ = false;
       throw;

@@ -247,12 +247,7 @@ serving_peers::serving_peers(communicator_impl& where) noexcept : where_(where) 
 serving_peers::~serving_peers() { endpoint_of(where_).serve_peers(-1); }
 
 void serve(communicator_impl& where, const call& c) noexcept {
-  const serving_peers guard(where);
-  try {
-    run_call(where, c);
-  } catch (...) {
-    // The caller is about to throw its stored error.
-  }
+  serve_by(where, [&] { run_call(where, c); });
 }
 
 // The send buffer stays; the result goes to a substitute.

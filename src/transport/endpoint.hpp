@@ -104,6 +104,9 @@ class endpoint : public shm::wait_interface {
   virtual void send_rejection(int to, const rejection& what) {
     static_cast<void>(to), static_cast<void>(what);
   }
+  /// Called after the rejections of one call were sent. If the engine does not deliver them at
+  /// once, it waits until they have arrived, but only for a moment.
+  virtual void wait_for_rejections() noexcept {}
   /// Sets where this rank's rejections arrive; null: nowhere.
   virtual void receive_rejections(rejection_inbox* into) noexcept { static_cast<void>(into); }
   /// Ends all processes of the job at once, with a nonzero exit code.

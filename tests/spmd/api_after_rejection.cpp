@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests what follows a call that one rank rejects. The ranks that received zeros in place of its
-// data throw peer_error in their next call, of any kind and on any communicator. The call sends
-// nothing. Then all communicators are usable. If all ranks reject the same call, no rank throws
-// peer_error.
+// data throw peer_error in their next call, of any kind and on any communicator. The call does
+// nothing and can be repeated. Then all communicators are usable. If all ranks reject the same
+// call, no rank throws peer_error. api_after_rejection_elsewhere.cpp tests other groups and front
+// ends.
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "support/program.hpp"
-#include "support/refused_alone.hpp"
+#include "support/rejected_bcast.hpp"
 #include "tutti/bsp.hpp"
 #include "tutti/tasks.hpp"
 
@@ -17,28 +19,6 @@ using namespace tutti;
 using namespace tests;
 
 namespace {
-
-void expect_usable(const communicator& world) {
-  const int p = world.size();
-  check.equal(world.allreduce_single(send_buf(1), op(std::plus<>{})), p);
-  if (p == 1) return;
-  ints in(1, -1);
-  const int me = world.rank();
-  auto sent = world.isend(send_buf(me), destination((me + 1) % p));
-  world.recv(recv_buf(in), source((me + p - 1) % p));
-  sent.wait();
-  check.equal(in.front(), (me + p - 1) % p);
-}
-
-// The root's buffer is too short. All others receive zeros.
-void reject_bcast(const communicator& comm, int q) {
-  ints v(comm.rank() == q ? 2 : 3, 4);
-  const auto call = [&] { comm.bcast(send_recv_buf(v), send_recv_count(3), root(q)); };
-  if (comm.rank() == q)
-    check.throws<usage_error>(call, {"bcast", "send_recv_count"});
-  else
-    call();
-}
 
 void next_call(communicator& world) {
   const int p = world.size(), me = world.rank();
@@ -62,6 +42,8 @@ void next_call(communicator& world) {
       {"send", [&] { world.send(send_buf(mine), destination((me + 1) % p)); }},
       {"isend", [&] { world.isend(send_buf(mine), destination((me + 1) % p)).wait(); }},
       {"recv", [&] { (void)world.recv<int>(source((me + 1) % p)); }},
+      {"sendrecv",
+       [&] { (void)world.sendrecv(send_buf(mine), destination((me + 1) % p), source((me + p - 1) % p)); }},
       {"iprobe", [&] { (void)world.iprobe(); }},
       {"split", [&] { (void)world.split(me % 2); }},
       {"duplicate", [&] { (void)world.duplicate(); }},
@@ -147,30 +129,92 @@ void on_parts(communicator& world) {
   expect_usable(world);
 }
 
-// A call under way when the rejection arrives can be completed. The next call throws.
+// A call that is under way when the rejection arrives. Each way to wait for it throws, and the
+// request still holds the call.
 void under_way(communicator& world) {
+  const int p = world.size(), me = world.rank();
+  const std::vector<std::pair<const char*, std::function<void(request&)>>> ways = {
+      {"wait", [](request& r) { r.wait(); }},
+      {"test", [](request& r) { (void)r.test(); }},
+      {"wait_any", [](request& r) { (void)wait_any(std::span(&r, 1)); }},
+      {"test_any", [](request& r) { (void)test_any(std::span(&r, 1)); }},
+      {"test_all", [](request& r) { (void)test_all(std::span(&r, 1)); }},
+  };
+  for (const auto& [name, way] : ways) {
+    const int q = p / 2;
+    const std::string who = "rank " + std::to_string(q) + " rejected";
+    ints sum(1, -1), one(1, 1), in(1, -1);
+    request sums, receives;
+    world.iallreduce(send_buf(one), recv_buf(sum), op(std::plus<>{}), request(sums));
+    reject_bcast(world, q);
+    if (me != q)
+      check.throws<peer_error>([&, &wait = way] { wait(sums); }, {"allreduce", who.c_str(), "bcast"});
+    check.that(sums.valid(), std::string(name) + ": the request holds the call");
+    sums.wait();
+    check.equal(sum, ints{p});
+    if (p == 1) continue;
+    world.irecv(recv_buf(in), source((me + p - 1) % p), request(receives));
+    reject_bcast(world, q);
+    if (me != q) check.throws<peer_error>([&, &wait = way] { wait(receives); }, {"recv", who.c_str()});
+    check.that(receives.valid(), std::string(name) + ": the request holds the receive");
+    world.send(send_buf(me), destination((me + 1) % p));
+    receives.wait();
+    check.equal(in, ints{(me + p - 1) % p});
+    expect_usable(world);
+  }
+}
+
+// wait_all() waits for all calls before it throws. A plan, a result, and a receive into items with
+// gaps stay whole, too.
+void other_objects_under_way(communicator& world) {
+  const int p = world.size(), me = world.rank(), q = p - 1;
+  const ints one(1, 1);
+  const auto rejected = [&](const auto& wait) {
+    reject_bcast(world, q);
+    if (me != q) check.throws<peer_error>(wait, {"rejected its arguments", "bcast"});
+  };
+  std::vector<ints> sums(3, ints(1, -1));
+  std::vector<request> calls(3);
+  for (std::size_t i = 0; i < 3; ++i)
+    world.iallreduce(send_buf(one), recv_buf(sums[i]), op(std::plus<>{}), request(calls[i]));
+  rejected([&] { wait_all(calls); });
+  if (me == q) wait_all(calls);
+  for (std::size_t i = 0; i < 3; ++i) check.that(!calls[i].valid() && sums[i] == ints{p});
+
+  auto plan = world.allreduce_init(send_buf(one), op(std::plus<>{}));
+  plan.start();
+  rejected([&] { plan.wait(); });
+  check.equal(plan.wait(), ints{p});
+
+  auto result = world.iallreduce(send_buf(one), op(std::plus<>{}));
+  rejected([&] { (void)result.wait(); });
+  check.equal(result.wait(), ints{p});
+
+  ints spaced(4, -1);
+  const ints mine{me, me};
+  auto coming = world.irecv(recv_buf(spaced), recv_type(layout::vector(2, sizeof(int), 2 * sizeof(int))),
+                            recv_count(1), source((me + p - 1) % p));
+  rejected([&] { coming.wait(); });
+  auto sent = world.isend(send_buf(mine), destination((me + 1) % p));
+  coming.wait();
+  sent.wait();
+  check.equal(spaced, ints{(me + p - 1) % p, -1, (me + p - 1) % p, -1});
+  expect_usable(world);
+}
+
+// A rank that waits for the very call receives zeros. The call after that throws.
+void waits_of_the_rejected_call(communicator& world) {
   const int me = world.rank();
   for (int round = 0; round < 5; ++round) {
     ints v(me == 0 ? 2 : 3, 4);
-    auto first = world.iallreduce(send_buf(1), op(std::plus<>{}));
     const auto call = [&] { world.ibcast(send_recv_buf(v), send_recv_count(3)).wait(); };
     if (me == 0)
       check.throws<usage_error>(call, {"ibcast", "send_recv_count"});
     else
       call();
-    check.equal(first.wait(), ints{world.size()});
     if (me != 0) check.throws<peer_error>([&] { world.barrier(); }, {"rank 0 rejected", "ibcast"});
     expect_usable(world);
   }
-}
-
-void in_supersteps(communicator& world) {
-  const int me = world.rank();
-  bsp::context all(world);
-  reject_bcast(world, 0);
-  if (me != 0) check.throws<peer_error>([&] { all.sync(); }, {"sync", "rank 0 rejected", "bcast"});
-  all.sync();
-  expect_usable(world);
 }
 
 // Each start of a plan is a call: the others throw after each.
@@ -292,7 +336,8 @@ int main(int argc, char** argv) {
     cases("several_ranks", [&] { several_ranks(world); });
     cases("on_parts", [&] { on_parts(world); });
     cases("under_way", [&] { under_way(world); });
-    cases("in_supersteps", [&] { in_supersteps(world); });
+    cases("other_objects_under_way", [&] { other_objects_under_way(world); });
+    cases("waits_of_the_rejected_call", [&] { waits_of_the_rejected_call(world); });
     cases("plans", [&] { plans(world); });
     cases("calls_of_two_steps", [&] { calls_of_two_steps(world); });
     cases("own_error_in_the_next_call", [&] { own_error_in_the_next_call(world); });

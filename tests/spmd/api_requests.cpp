@@ -46,6 +46,14 @@ void one_message(communicator& comm) {
   check.throws<usage_error>([&] { (void)no_copy.wait(); }, {"wait", "from another one"});
   check.throws<usage_error>([&] { (void)no_copy.test(); }, {"test", "from another one"});
 
+  // A status is copied, whatever happens to the other one later.
+  status received_status = s;
+  status copied(received_status);
+  received_status = status();
+  check.that(copied == s && copied.tag() == 6 && !(copied == received_status));
+  const status of_copy(copied);
+  check.that(of_copy == s);
+
   // The parameter moves the request: the source is empty afterwards.
   comm.irecv(recv_buf(theirs), request(received), recv_count(4));
   request parameter(received);

@@ -57,10 +57,10 @@ class pending {
   virtual void start() = 0;  ///< usage_error if it is under way, or its communicator was freed
   virtual bool test() = 0;   ///< makes progress; true once complete (and from then on)
   virtual void wait() = 0;   ///< returns at once if nothing is under way
-  // start(), test() and wait() throw peer_error if a rejection of another rank is due. They then
-  // have done nothing.
-  /// The same as wait() for destructors: leaves such a rejection to the next call.
-  virtual void wait_at_end() = 0;
+  /// The same two as calls of the program: if a rejection of another rank is due, they throw
+  /// peer_error and have done nothing. So does start().
+  virtual bool test_at_entry() = 0;
+  virtual void wait_at_entry() = 0;
   /// Ends its use, like a destructor: waits for the operation, during stack unwinding only for a
   /// moment. Returns false if the operation continues because this thread may not call for its
   /// rank; its buffers must then stay.
@@ -87,7 +87,8 @@ using pending_call = owner<pending>;
 void run_call(communicator_impl&, const call&);
 
 /// Throws the usage_error that run_call() would throw, and in checked mode compares the call with
-/// those of the other ranks. It is for front ends that execute calls in another way.
+/// those of the other ranks. It is for front ends that execute calls in another way. All ranks call
+/// it, since it counts the call.
 void validate_call(communicator_impl&, const call&);
 
 /// Does the same as run_call() without waiting. The buffers and the state of the operator must live

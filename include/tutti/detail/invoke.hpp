@@ -66,11 +66,14 @@ auto invoke_general(const collective_caller& site, const Communicator& comm, Arg
     call c;
     frame_for<F, T, std::remove_cvref_t<Args>&...> f(c, without_const(args)...);
     f.set_up(site);
-    if constexpr (executes_itself<Communicator>) {
-      comm.carry_out(c);
-    } else if (f.serves_others()) [[unlikely]] {
+    if (f.serves_others()) [[unlikely]] {
       f.announce_rejection(site, c);
-      serve(site.where, c);
+      if constexpr (executes_itself<Communicator>)
+        serve_by(site.where, [&] { comm.carry_out(c); });
+      else
+        serve(site.where, c);
+    } else if constexpr (executes_itself<Communicator>) {
+      comm.carry_out(c);
     } else {
       run_call(site.where, c);
     }

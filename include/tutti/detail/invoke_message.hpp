@@ -23,14 +23,14 @@ auto exchange_messages(communicator_impl& where, Frame& f, int default_tag) {
     f.validate_capacity();
     validate_recv(where, f.awaited());
     send(where, out);  // the library has a copy
-    return f.finish(receive(where, f.incoming()));
+    return f.finish(receive_after_send(where, f.incoming()));
   } else {
     const recv_args in = f.incoming();
     validate_recv(where, in);
     auto under_way = start_send(where, out);
     envelope received;
     try {
-      received = receive(where, in);
+      received = receive_after_send(where, in);
     } catch (...) {
       under_way->wait();
       throw;

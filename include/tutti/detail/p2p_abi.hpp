@@ -107,6 +107,9 @@ void validate_recv(communicator_impl&, const recv_args&);
 
 /// Returns when the message is received. Throws the errors of start_send() and of receiving.
 envelope receive(communicator_impl&, const recv_args&);
+/// The same for a call that has sent a message: leaves the rejections of other ranks to the next
+/// call.
+envelope receive_after_send(communicator_impl&, const recv_args&);
 
 /// The same without waiting; `into` or `state` must live until it is complete. found() returns the
 /// envelope. If the receive rejects its message, its own wait() or test() throws, whichever call

@@ -76,7 +76,17 @@ class serving_peers {
   communicator_impl& where_;
 };
 
-/// Executes such a call. Its own errors are consequences of the stored error, and are ignored.
+/// Executes such a call by `run()`. Its own errors are consequences of the stored error, and are
+/// ignored.
+template <class Run>
+void serve_by(communicator_impl& where, const Run& run) noexcept {
+  const serving_peers guard(where);
+  try {
+    run();
+  } catch (...) {
+    // The caller is about to throw its stored error.
+  }
+}
 void serve(communicator_impl&, const call&) noexcept;
 
 }  // namespace tutti::detail

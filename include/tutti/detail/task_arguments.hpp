@@ -14,26 +14,12 @@
 
 #include "tutti/detail/callable_signature.hpp"
 #include "tutti/detail/export.hpp"
+#include "tutti/detail/task_handle_access.hpp"
 #include "tutti/detail/tasks_abi.hpp"
 #include "tutti/ops.hpp"
 
 TUTTI_API_BEGIN
 namespace tutti::tasks {
-
-template <class T>
-class handle;
-
-/// A friend of handle: from a handle to the library's object behind it, and back.
-struct handle_access {
-  template <class T>
-  static data_handle* data_of(const handle<T>& h) noexcept {
-    return h.what_;
-  }
-  template <class T>
-  static handle<T> make(data_handle* what) noexcept {
-    return handle<T>(what);
-  }
-};
 
 namespace typed {
 

@@ -92,14 +92,7 @@ class request {
 
   /// Returns when the transfer is complete. The status of a send is empty. Runs tasks meanwhile.
   /// Throws task_error if the data to be sent could not be computed.
-  tutti::status wait(std::source_location at = std::source_location::current()) {
-    detail::envelope e;
-    if (one_ != nullptr) {
-      abi::note(*of_, at);
-      abi::wait(*of_, one_, e);
-    }
-    return tutti::status(e);
-  }
+  tutti::status wait(std::source_location at = std::source_location::current()) { return wait(at, true); }
   /// Returns the status, if the transfer is complete. Makes progress, and runs no task.
   std::optional<tutti::status> test(std::source_location at = std::source_location::current()) {
     detail::envelope e;
@@ -113,6 +106,14 @@ class request {
  private:
   friend class runtime;
   request(task_graph& of, void* one) noexcept : of_(&of), one_(one) {}
+  tutti::status wait(const std::source_location& at, bool is_entry) {
+    detail::envelope e;
+    if (one_ != nullptr) {
+      abi::note(*of_, at);
+      abi::wait(*of_, one_, e, is_entry);
+    }
+    return tutti::status(e);
+  }
   void end() noexcept {
     if (one_ != nullptr) abi::drop(*of_, std::exchange(one_, nullptr));
   }

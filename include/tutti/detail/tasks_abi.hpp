@@ -175,7 +175,8 @@ void release(task_graph&, void* acquired) noexcept;
 /// Begins, and tests, one transfer that the caller waits for.
 void* start(task_graph&, const explicit_transfer&, bool sends);
 bool test(task_graph&, void* request, detail::envelope& found);
-void wait(task_graph&, void* request, detail::envelope& found);
+/// `is_entry`: the program calls it, and not a call that has begun the transfer.
+void wait(task_graph&, void* request, detail::envelope& found, bool is_entry);
 void drop(task_graph&, void* request) noexcept;
 /// Begins transfers that nobody waits for; `then` follows once, when all are complete.
 void detach(task_graph&, const explicit_transfer* all, std::size_t n, bool sends, const follow_up& then);

@@ -73,14 +73,14 @@ class shared_result final : public stored_call, private tutti::nonblocking_resul
  public:
   explicit shared_result(base&& call) : base(std::move(call)) {}
   tutti::status wait() override {
-    if (!result_) this->validated_pending("wait").wait();
+    if (!result_) this->validated_pending("wait").wait_at_entry();
     return finish();
   }
   std::optional<tutti::status> test() override {
     if (!complete()) return std::nullopt;
     return finish();
   }
-  bool complete() override { return result_ || this->validated_pending("test").test(); }
+  bool complete() override { return result_ || this->validated_pending("test").test_at_entry(); }
   Result extract() {
     wait();
     return std::move(*result_);
@@ -233,7 +233,7 @@ class NonBlockingResult : public tutti::nonblocking_result<Result> {
   template <class Parameter>
   auto wait(Parameter&& to) {
     return internal::translating([&] {
-      this->validated_pending("wait").wait();
+      this->validated_pending("wait").wait_at_entry();
       const tutti::status what(tutti::detail::found(*this->pending_));
       internal::put_status(to, what);
       if constexpr (!internal::asks_owned<std::remove_cvref_t<Parameter>>) {
@@ -254,7 +254,8 @@ class NonBlockingResult : public tutti::nonblocking_result<Result> {
   template <class Parameter>
   auto test(Parameter&& to) {
     using with_status = decltype(wait(static_cast<Parameter&&>(to)));
-    const bool complete = internal::translating([&] { return this->validated_pending("test").test(); });
+    const bool complete =
+        internal::translating([&] { return this->validated_pending("test").test_at_entry(); });
     if constexpr (std::is_void_v<with_status>) {
       if (complete) wait(static_cast<Parameter&&>(to));
       return complete;

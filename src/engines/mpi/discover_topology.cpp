@@ -131,8 +131,7 @@ void mpi_endpoint::find_node_counter(const std::vector<int>& leaders, bool may_s
 void mpi_endpoint::receive_rejections(rejection_inbox* into) noexcept {
   failure_monitor_->receive_rejections(into);
   const bool any = into != nullptr && size_ > 1;
-  rejections_sent_here_ = any && counts_rejections_ ? &node_counters_.of(rank_) : &never_;
-  ask_after_native_ = any && !counts_rejections_ ? &always_ : rejections_sent_here_;
+  rejections_sent_here_ = !any ? &never_ : counts_rejections_ ? &node_counters_.of(rank_) : &always_;
 }
 
 // TUTTI_NODES describes the ranks of MPI_COMM_WORLD. An adopted job may be a part of them. If its

@@ -54,15 +54,21 @@ void failure_monitor::fail(const std::string& text) {
   send_notices(rank_, false, text_);
 }
 
-void failure_monitor::send_rejection(int to, const rejection& what) {
+void failure_monitor::send_rejection(int to, const rejection& what, bool until_received) {
   all_sent();  // frees the memory of earlier ones
-  const head h{what.rank, static_cast<std::int32_t>(what.call), what.context};
-  outgoing& out = outgoing_.emplace_back();
-  out.bytes = packed(&h, sizeof h, what.text, max_failure_text);
+  const struct {
+    head common;
+    rejection_head more;
+  } h{{what.rank, static_cast<std::int32_t>(what.call), what.context},
+      {what.first, what.end, what.to_whole_job ? 1 : 0}};
+  outgoing out;
+  out.bytes = packed(&h, sizeof h.common + sizeof h.more, what.text, max_failure_text);
   out.requests.push_back(MPI_REQUEST_NULL);
-  check(MPI_Isend(out.bytes.data(), static_cast<int>(out.bytes.size()), MPI_BYTE, to, rejection_tag, control_,
-                  &out.requests.back()),
-        "run", rank_);
+  outgoing& kept = outgoing_.emplace_back(std::move(out));
+  const int code =
+      (until_received ? MPI_Issend : MPI_Isend)(kept.bytes.data(), static_cast<int>(kept.bytes.size()),
+                                                MPI_BYTE, to, rejection_tag, control_, &kept.requests.back());
+  check(code, "run", rank_);
 }
 
 bool failure_monitor::all_sent() {
@@ -102,8 +108,12 @@ void failure_monitor::poll() {
 void failure_monitor::handle(const head& h, int tag, std::string text) {
   if (tag == rejection_tag) {
     ++rejections_received_;
+    rejection_head more{};
+    std::memcpy(&more, text.data(), std::min(sizeof more, text.size()));
+    text.erase(0, sizeof more);
     if (inbox_ != nullptr)
-      inbox_->deliver({h.value, static_cast<std::uint32_t>(h.kind), h.rank, std::move(text)});
+      inbox_->deliver({h.value, static_cast<std::uint32_t>(h.kind), h.rank, std::move(text), more.first,
+                       more.end, more.to_whole_job != 0});
     return;
   }
   if (tag == report_tag) {

@@ -47,7 +47,8 @@ class failure_monitor {
                    std::uint64_t progress);
 
   /// Rejections travel on the same communicator. poll() passes those that arrive to `inbox`.
-  void send_rejection(int to, const rejection& what);
+  /// `until_received`: all_sent() counts the rejection as sent when the receiver has received it.
+  void send_rejection(int to, const rejection& what, bool until_received);
   void receive_rejections(rejection_inbox* inbox) noexcept { inbox_ = inbox; }
   std::uint32_t rejections_received() const noexcept { return rejections_received_; }
 
@@ -62,6 +63,9 @@ class failure_monitor {
     std::int32_t rank;    // the rank that failed, reports, or (in its communicator) rejected
     std::int32_t kind;    // notice: 1 is a deadlock; report: a state; rejection: id of the call
     std::uint64_t value;  // report: progress; rejection: id of the context
+  };
+  struct rejection_head {  // between head and text
+    std::int32_t first, end, to_whole_job;
   };
   struct outgoing {
     std::vector<char> bytes;

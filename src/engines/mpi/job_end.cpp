@@ -121,6 +121,7 @@ outcome mpi_endpoint::end() {
     end_job(failure_monitor_->failed_rank(), failure_monitor_->text());
   }
   if (agreed[0] == nobody) {
+    failure_monitor_->poll();  // a rejection that came after this rank's last call
     if (failure_monitor_->checks() || agreed[2] == 0) complete_all_messages(seconds_now() + grace);
     return result;
   }

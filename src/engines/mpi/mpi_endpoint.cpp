@@ -140,9 +140,28 @@ void mpi_endpoint::grow() {
 }
 
 void mpi_endpoint::send_rejection(int to, const rejection& what) {
-  failure_monitor_->send_rejection(to, what);
+  failure_monitor_->send_rejection(to, what, !counts_rejections_);
   const int there = rank_on_node_[static_cast<std::size_t>(to)];
   if (there >= 0) node_counters_.of(there).fetch_add(1, std::memory_order_release);
+}
+
+// The ranks of one node know from their counter that a rejection is on its way. Between nodes this
+// rank takes part in the call when the receivers have received the rejections. A receiver that
+// computes, or that waits in a blocking collective of MPI, does not receive them. So this rank
+// waits much longer than a short message takes; then it is at the receiver before any data of this
+// call.
+void mpi_endpoint::wait_for_rejections() noexcept {
+  if (counts_rejections_) return;
+  constexpr double seconds = 0.05;
+  try {
+    const double end = seconds_now() + seconds;
+    while (!failure_monitor_->all_sent() && !failure_monitor_->failed() && seconds_now() < end) {
+      failure_monitor_->poll();  // another rank may wait for this one
+      sched_yield();
+    }
+  } catch (...) {
+    // MPI has failed. The call finds that.
+  }
 }
 
 // A rank increments the counter after it has sent the rejection, which is short, so it arrives

@@ -138,8 +138,13 @@ class mpi_endpoint final : public message_endpoint {
     if (code != MPI_SUCCESS) [[unlikely]]
       throw_transfer_error(id.index, code, site);
     if (!flag) return false;
-    if (m.receives) compare_length(id.index, status, site);
-    end_message(id.index);
+    if (m.receives) {
+      compare_length(id.index, status, site);
+      end_message(id.index);
+      look_for_rejections();
+    } else {
+      end_message(id.index);
+    }
     return true;
   }
   void end_message(std::uint32_t index) noexcept {
@@ -147,7 +152,6 @@ class mpi_endpoint final : public message_endpoint {
     messages_[index].generation = free_;
     free_ = index;
     ++progress_;
-    look_for_rejections();
   }
   void end_message(const transfer& t) noexcept {
     end_message(reinterpret_cast<const request_id*>(t.state)->index);
@@ -185,13 +189,10 @@ class mpi_endpoint final : public message_endpoint {
   }
   /// Counts MPI collectives in progress, which cannot be cancelled.
   void native_begun() noexcept { ++natives_; }
-  void native_over() noexcept { --natives_, ++progress_, look_after_native(); }
+  void native_over() noexcept { --natives_, ++progress_, look_for_rejections(); }
   void send_rejection(int to, const rejection& what) override;
+  void wait_for_rejections() noexcept override;
   void receive_rejections(rejection_inbox* into) noexcept override;
-  void look_after_native() noexcept {
-    if (ask_after_native_->load(std::memory_order_relaxed) != rejections_seen_) [[unlikely]]
-      fetch_rejections();
-  }
   /// Called when data of other ranks has arrived. Receives the rejections that they sent before.
   void look_for_rejections() noexcept {
     if (rejections_sent_here_->load(std::memory_order_relaxed) != rejections_seen_) [[unlikely]]
@@ -277,15 +278,14 @@ class mpi_endpoint final : public message_endpoint {
   std::uint64_t pauses_ = 0, progress_ = 0, progress_seen_ = 0;
   double last_poll_ = 0, progress_since_ = 0, waiting_since_ = 0;
   int natives_ = 0;
-  // How many rejections the ranks of the node have sent to each other. If the job has several
-  // nodes, this rank asks MPI after each blocking collective of MPI. Before anyone receives
-  // rejections, the pointers refer to values that are always 0.
+  // How many rejections the other ranks have sent to this one, if all ranks of the job are on one
+  // node. Between nodes the value always differs, so this rank asks MPI after each receive of a
+  // collective and each collective of MPI. Before anyone receives rejections, the value is 0.
   static inline node_counters::counter always_{1}, never_{0};
   node_counters node_counters_;
   std::vector<int> rank_on_node_;  // of each rank of the job; -1: on another node
   bool counts_rejections_ = false;
   node_counters::counter* rejections_sent_here_ = &never_;
-  node_counters::counter* ask_after_native_ = &never_;
   std::uint32_t rejections_seen_ = 0;
   std::vector<message> messages_;
   // The communicators that open() made. Other ranks may still send on them.

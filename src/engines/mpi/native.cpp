@@ -292,7 +292,7 @@ void mpi_context::native(const call& c, const shm::wait_site& site) {
   const in_native scope_of_name(ep_.native_now(), site.operation);
   std::size_t reached = start(c, 0, nullptr, run_blocking{});
   while (reached < c.count && works_elementwise(c.what)) reached = start(c, reached, nullptr, run_blocking{});
-  ep_.look_after_native();
+  ep_.look_for_rejections();
 }
 
 void mpi_context::native_begin(const call& c, native_state& s) {

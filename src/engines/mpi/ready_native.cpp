@@ -33,7 +33,7 @@ struct mpi_context::ready_state {
     if constexpr (!Nonblocking) {
       const in_native scope(ep->native_now(), name);
       ok(f(a...));
-      ep->look_after_native();
+      ep->look_for_rejections();
     } else {
       MPI_Request request;
       ok(begin(a..., &request));

@@ -5,7 +5,10 @@
 
 namespace tutti::bsp::abi {
 
-process* open(detail::communicator_impl& all, bool unbounded) { return new process(all, unbounded); }
+process* open(detail::communicator_impl& all, bool unbounded) {
+  detail::validate_entry(all, "bsp");
+  return new process(all, unbounded);
+}
 bool leave(process& p) noexcept { return p.leave(); }
 bool reported_by_another(const process& p) noexcept { return p.reported_by_another(); }
 void close(process* p) noexcept { delete p; }

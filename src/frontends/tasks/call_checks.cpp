@@ -7,31 +7,31 @@
 
 namespace tutti::tasks {
 
-void call_checks::refuse_kernel(const char* operation) const {
+void call_validator::refuse_kernel(const char* operation) const {
   refuse(operation, "", "is called from a kernel", "call it from the rank's own thread");
 }
 
-void call_checks::refuse_rank(const char* operation, const char* parameter, int r) const {
+void call_validator::refuse_rank(const char* operation, const char* parameter, int r) const {
   refuse(operation, parameter,
          "is " + std::to_string(r) + ", but ranks are 0 to " + std::to_string(size_ - 1),
          "name a rank of the runtime's communicator");
 }
 
-void call_checks::refuse_handle(const char* operation) const {
+void call_validator::refuse_handle(const char* operation) const {
   refuse(operation, "handle", "belongs to another runtime", "pass handles that this runtime created");
 }
 
-void call_checks::refuse_tag(const char* operation, long tag) const {
+void call_validator::refuse_tag(const char* operation, long tag) const {
   refuse(operation, "tag", "is " + std::to_string(tag), "pass a tag of 0 or more");
 }
 
-void call_checks::refuse_used_tag(const char* operation, long tag) const {
+void call_validator::refuse_used_tag(const char* operation, long tag) const {
   refuse(operation, "tag", "is " + std::to_string(tag) + ", which another data handle of this rank has",
          "pass a different tag for each");
 }
 
-void call_checks::transfer(const char* operation, const explicit_transfer& t, bool sends) const {
-  thread(operation);
+void call_validator::transfer(const char* operation, const explicit_transfer& t, bool sends) const {
+  entry(operation);
   if (t.what == nullptr) refuse(operation, "handle", "is empty", "pass one that data() returned");
   handle(operation, *t.what);
   const char* const whom = sends ? "dest" : "src";

@@ -26,6 +26,13 @@ class call_validator {
       refuse_kernel(operation);
     validate_thread_(operation);
   }
+  /// The same for a call of the program. Throws peer_error also if a rejection of another rank is
+  /// due.
+  void entry(const char* operation) const {
+    if (shm::current_rank == &shm::kernel_identity) [[unlikely]]
+      refuse_kernel(operation);
+    validate_thread_.at_entry(operation);
+  }
   /// `r` is a rank of the runtime.
   void rank(const char* operation, const char* parameter, int r) const {
     if (static_cast<unsigned>(r) >= static_cast<unsigned>(size_)) [[unlikely]]

@@ -12,7 +12,7 @@ namespace tutti::tasks {
 // --- creation and removal
 
 data_handle* task_graph::add(const extent& e) {
-  validator_.thread("data");
+  validator_.entry("data");
   validator_.rank("data", "owner", e.owner);
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(e.element, e.count, &bytes) || e.count > 0xffffffffu)
@@ -26,7 +26,7 @@ data_handle* task_graph::add(const extent& e) {
 }
 
 void task_graph::set_tag(data_handle& d, long tag) {
-  validator_.thread("set_tag");
+  validator_.entry("set_tag");
   validator_.handle("set_tag", d);
   if (tag < 0) validator_.refuse_tag("set_tag", tag);
   for (const auto& p : d.peers)
@@ -43,7 +43,7 @@ void task_graph::handle_unexpected(data_handle& d) {
 }
 
 void task_graph::remove(data_handle& d) {
-  validator_.thread("remove");
+  validator_.entry("remove");
   validator_.handle("remove", d);
   reductions_.close(d);
   wait_until(
@@ -68,7 +68,7 @@ void task_graph::move_home_to_owner(data_handle& d, bool overwritten) {
 }
 
 void task_graph::set_owner(data_handle& d, int owner) {
-  validator_.thread("set_rank");
+  validator_.entry("set_rank");
   validator_.handle("set_rank", d);
   validator_.rank("set_rank", "owner", owner);
   // A rank that the last use did not concern assumes from now on that the owner is the home.
@@ -77,7 +77,7 @@ void task_graph::set_owner(data_handle& d, int owner) {
 }
 
 void task_graph::flush(data_handle* d) {
-  validator_.thread("flush");
+  validator_.entry("flush");
   if (d == nullptr) {
     for (auto& one : data_) flush(one.get());
     return;
@@ -91,14 +91,14 @@ void task_graph::flush(data_handle* d) {
 }
 
 void task_graph::set_cache(bool on) {
-  validator_.thread("cache");
+  validator_.entry("cache");
   if (on == replicas_.caching()) return;
   flush(nullptr);
   replicas_.set_cache(on);
 }
 
 void task_graph::fetch(data_handle* d, int rank) {
-  validator_.thread("fetch");
+  validator_.entry("fetch");
   validator_.rank("fetch", "rank", rank);
   if (d == nullptr) {
     if (rank == rank_)
@@ -115,7 +115,7 @@ void task_graph::fetch(data_handle* d, int rank) {
 // --- scatter and gather
 
 void task_graph::scatter(data_handle* const* data, std::size_t n, int root) {
-  validator_.thread("scatter");
+  validator_.entry("scatter");
   validator_.rank("scatter", "root", root);
   for (std::size_t i = 0; i < n; ++i)
     if (data[i] != nullptr) validator_.handle("scatter", *data[i]);
@@ -146,7 +146,7 @@ void task_graph::scatter(data_handle* const* data, std::size_t n, int root) {
 }
 
 void task_graph::gather(data_handle* const* data, std::size_t n, int root) {
-  validator_.thread("gather");
+  validator_.entry("gather");
   validator_.rank("gather", "root", root);
   for (std::size_t i = 0; i < n; ++i)
     if (data[i] != nullptr) validator_.handle("gather", *data[i]);

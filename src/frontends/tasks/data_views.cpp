@@ -10,7 +10,7 @@
 namespace tutti::tasks {
 
 void* task_graph::acquire(data_handle& d, use_mode how, place& at) {
-  validator_.thread("acquire");
+  validator_.entry("acquire");
   const bool writes = how != use_mode::read;
   validator_.handle("acquire", d);
   if (d.home != d.owner)

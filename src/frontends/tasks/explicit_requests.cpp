@@ -31,6 +31,7 @@ void* task_graph::start(const explicit_transfer& t, bool sends) {
 }
 
 bool task_graph::test(void* request, detail::envelope& found) {
+  validator_.entry("test");
   auto& r = **static_cast<shared_request*>(request);
   if (!r.complete) {
     progress_all();
@@ -45,7 +46,8 @@ bool task_graph::test(void* request, detail::envelope& found) {
   return true;
 }
 
-void task_graph::wait(void* request, detail::envelope& found) {
+void task_graph::wait(void* request, detail::envelope& found, bool is_entry) {
+  if (is_entry) validator_.entry("wait");
   auto& r = **static_cast<shared_request*>(request);
   wait_until([&] { return r.complete; }, "a transfer", "wait");
   found = r.found;

@@ -112,7 +112,7 @@ void task_graph::throw_pending() {
 }
 
 void task_graph::wait_all() {
-  validator_.thread("wait_all");
+  validator_.entry("wait_all");
   reductions_.close_all();
   wait_until([&] { return ready_.pending() == 0 && !follow_ups_.pending(); }, "its tasks", "wait_all");
   throw_pending();

@@ -87,7 +87,7 @@ bool task_graph::validate_uses(const use* uses, std::size_t n, bool runs_here) c
 }
 
 void* task_graph::begin(const use* uses, std::size_t n, const task_options& w, const code& c) {
-  validator_.thread("insert");
+  validator_.entry("insert");
   const int runner = executing_rank(uses, n, w);
   const bool runs_here = runner == rank_;
   const bool concerned = validate_uses(uses, n, runs_here);

@@ -79,7 +79,10 @@ bool task_graph::run_barrier(const char* operation, std::chrono::steady_clock::t
   return true;
 }
 
-void task_graph::barrier() { run_barrier("barrier", never); }
+void task_graph::barrier() {
+  validator_.entry("barrier");
+  run_barrier("barrier", never);
+}
 
 // Runs nothing and receives nothing, because the program's memory may already be invalid. If
 // nothing is under way, the other ranks may be about to leave in the same way. Otherwise this rank

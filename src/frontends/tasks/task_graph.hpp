@@ -84,12 +84,15 @@ class task_graph final : public progressable {
   // --- tasks
   void* begin(const use* uses, std::size_t n, const task_options& w, const code& c);
   void submit() noexcept;
-  void unlock(std::uint64_t tag) { follow_ups_.unlock(tag); }
+  void unlock(std::uint64_t tag) {
+    validator_.entry("unlock");
+    follow_ups_.unlock(tag);
+  }
 
   // --- transfers that the program requests
   void* start(const explicit_transfer& t, bool sends);
   bool test(void* request, detail::envelope& found);
-  void wait(void* request, detail::envelope& found);
+  void wait(void* request, detail::envelope& found, bool is_entry);
   void drop(void* request) noexcept;
   void detach(const explicit_transfer* all, std::size_t n, bool sends, const follow_up& action);
 
@@ -103,6 +106,10 @@ class task_graph final : public progressable {
   void progress_all() {
     progress();
     detail::guarded(*comm_, [&] { detail::progress_others(*comm_, this); });
+  }
+  void progress_at_entry() {
+    validator_.entry("progress");
+    progress_all();
   }
   void close(bool by_exception) noexcept;
 

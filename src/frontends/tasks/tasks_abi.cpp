@@ -66,7 +66,9 @@ void release(task_graph& f, void* acquired) noexcept { f.release_view(acquired);
 
 void* start(task_graph& f, const explicit_transfer& t, bool sends) { return f.start(t, sends); }
 bool test(task_graph& f, void* request, detail::envelope& found) { return f.test(request, found); }
-void wait(task_graph& f, void* request, detail::envelope& found) { f.wait(request, found); }
+void wait(task_graph& f, void* request, detail::envelope& found, bool is_entry) {
+  f.wait(request, found, is_entry);
+}
 void drop(task_graph& f, void* request) noexcept { f.drop(request); }
 void detach(task_graph& f, const explicit_transfer* all, std::size_t n, bool sends, const follow_up& action) {
   f.detach(all, n, sends, action);
@@ -75,7 +77,7 @@ void detach(task_graph& f, const explicit_transfer* all, std::size_t n, bool sen
 void wait_all(task_graph& f) { f.wait_all(); }
 void unlock(task_graph& f, std::uint64_t tag) { f.unlock(tag); }
 void barrier(task_graph& f) { f.barrier(); }
-void progress(task_graph& f) { f.progress_all(); }
+void progress(task_graph& f) { f.progress_at_entry(); }
 statistics counts(const task_graph& f) { return f.counts(); }
 
 void refuse(const task_graph& f, const char* operation, const char* parameter, std::string_view problem,

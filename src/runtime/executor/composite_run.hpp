@@ -40,6 +40,7 @@ class composite_run final : public progressable {
   void begin(bound_composite_plan& b, const call& c, std::uint32_t number);
   bool advance(bool blocking) override;
   bool is_complete() const noexcept { return complete_; }
+  std::uint32_t number() const noexcept { return number_; }  ///< of the last begin()
   std::uint64_t progress_count() const noexcept override;
   shm::wait_site site(const char* what = "", int peer = -1) const noexcept override;
 

@@ -113,6 +113,7 @@ class schedule_run final : public progressable {
   void run_simple(bound_schedule& b, const call& c, std::uint32_t number);
   bool advance(bool blocking) override;
   bool is_complete() const noexcept { return complete_; }
+  std::uint32_t number() const noexcept { return number_; }  ///< of the last begin()
   std::uint64_t progress_count() const noexcept override { return progress_count_; }
   shm::wait_site site(const char* what = "", int peer = -1) const noexcept override;
 
