@@ -7,7 +7,7 @@
 //   native     the same by the engine's own collective (the choice of selection)
 //   nonblocking, persistent   the same begun and waited for, and by a persistent request
 //   decision   the extra cost if the count, and with it the algorithm, changes from call to call
-//   in front   calls of tutti that end in MPI's, and the same by hand (overhead/in_front.hpp)
+//   over_mpi   calls of tutti that call MPI, and the same by hand (overhead/in_front.hpp)
 //
 // Two ranks are two fibers of one worker, so that nobody spins and every run executes the same
 // instructions. This program runs a case itself under valgrind with N and with 11 N calls. The
@@ -223,7 +223,7 @@ json measure_all(const std::string& me) {
     }
   for (std::size_t i = 0; i < thread_cases.size(); ++i) all[thread_cases[i]] = {{"us", best[i]}};
   unsetenv("TUTTI_ALLREDUCE_ALGORITHM");
-  all["in_front"] = bench::measure_in_front(me);
+  all["over_mpi"] = bench::measure_over_mpi(me);
   return all;
 }
 
@@ -236,37 +236,37 @@ void print_tables(const json& all) {
   fmt::print("{:<12} {:>14}\n", "decision", all["decision"]["instructions"].get<long>());
   fmt::print("\nthe same, two threads on two cores\n");
   for (const char* one : thread_cases) fmt::print("{:<22} {:>19.4f}\n", one, all[one]["us"].get<double>());
-  bench::print_in_front(all["in_front"]);
+  bench::print_over_mpi(all["over_mpi"]);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{"Measures instructions and time of the cached 8-byte allreduce"};
-  std::string what, in_front;
+  std::string what, over_mpi;
   long calls = 0;
   bool as_json = false, functions = false;
   app.add_option("--case", what, "Run one case and print its time per call")
       ->check(CLI::IsMember({"by_hand", "schedule", "native", "nonblocking", "persistent", "short", "longer",
                              "in_turn", "by_hand_on_threads", "schedule_on_threads", "native_on_threads"}));
-  app.add_option("--in-front", in_front, "Make one call over MPI, --calls times")
+  app.add_option("--over-mpi", over_mpi, "Make one call over MPI, --calls times")
       ->check(CLI::IsMember(
-          std::vector<std::string>(std::begin(bench::calls_in_front), std::end(bench::calls_in_front))));
+          std::vector<std::string>(std::begin(bench::calls_over_mpi), std::end(bench::calls_over_mpi))));
   app.add_option("--calls", calls, "Number of calls of a case");
   app.add_flag("--functions", functions,
                "With --case: print the instructions of each function that a call runs");
   app.add_flag("--json", as_json, "Print one JSON object");
   app.footer(
       "Examples:\n  overhead\n  overhead --case schedule --calls 1000000\n  overhead --case native "
-      "--functions\n  overhead --in-front alltoallv --functions\n"
+      "--functions\n  overhead --over-mpi alltoallv --functions\n"
       "  overhead --json\n");
   CLI11_PARSE(app, argc, argv);
-  if (functions && what.empty() && in_front.empty()) {
-    fmt::print(stderr, "overhead: --functions needs --case or --in-front\n");
+  if (functions && what.empty() && over_mpi.empty()) {
+    fmt::print(stderr, "overhead: --functions needs --case or --over-mpi\n");
     return 2;
   }
-  if (!in_front.empty() && !functions) {
-    bench::call_in_front(in_front, std::max(1L, calls));
+  if (!over_mpi.empty() && !functions) {
+    bench::call_over_mpi(over_mpi, std::max(1L, calls));
     return 0;
   }
   if (!what.empty() && !functions) {
@@ -279,8 +279,8 @@ int main(int argc, char** argv) {
   if (length < 0) return 1;
   self[length] = '\0';
   if (!what.empty()) return list_functions(std::string(self) + " --case " + what + " --calls ", 2, as_json);
-  if (!in_front.empty())
-    return list_functions(std::string(self) + " --in-front " + in_front + " --calls ", 1, as_json);
+  if (!over_mpi.empty())
+    return list_functions(std::string(self) + " --over-mpi " + over_mpi + " --calls ", 1, as_json);
   const json all = measure_all(self);
   if (as_json)
     fmt::print("{}\n", all.dump(2));

@@ -87,13 +87,13 @@ long counted(const std::string& mpi, const std::string& what, const std::string&
 
 }  // namespace
 
-void call_in_front(const std::string& what, long calls) {
+void call_over_mpi(const std::string& what, long calls) {
   run_options o;
   o.engine = "mpi";
   tutti::run(o, [&](communicator& world) { make_calls(world, what, calls); });
 }
 
-nlohmann::ordered_json measure_in_front(const std::string& me) {
+nlohmann::ordered_json measure_over_mpi(const std::string& me) {
   nlohmann::ordered_json all;
   const std::string folder = me.substr(0, me.rfind('/'));
   setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
@@ -102,8 +102,8 @@ nlohmann::ordered_json measure_in_front(const std::string& me) {
     const std::string alone = folder + "/overhead_native_" + mpi;
     if (access(alone.c_str(), X_OK) != 0) continue;
     setenv("TUTTI_MPI", mpi, 1);
-    for (const std::string what : calls_in_front) {
-      const long with = counted(mpi, what, me + " --in-front " + what + " --calls "),
+    for (const std::string what : calls_over_mpi) {
+      const long with = counted(mpi, what, me + " --over-mpi " + what + " --calls "),
                  without = counted(mpi, what, alone + " " + what + " ");
       all[mpi][what] = {{"instructions", with - without}, {"native", without}, {"with_tutti", with}};
     }
@@ -111,7 +111,7 @@ nlohmann::ordered_json measure_in_front(const std::string& me) {
   return all;
 }
 
-void print_in_front(const nlohmann::ordered_json& measured) {
+void print_over_mpi(const nlohmann::ordered_json& measured) {
   fmt::print("\ninstructions before MPI's call of 8 bytes\n{:<22} {:>14} {:>14} {:>10}\n", "", "MPI alone",
              "with tutti", "tutti's");
   for (const auto& [mpi, calls] : measured.items())

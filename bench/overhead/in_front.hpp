@@ -13,14 +13,14 @@
 namespace bench {
 
 /// Calls of 8 bytes with all counts given and buffers passed. allgatherv and send use two ranks.
-inline constexpr const char* calls_in_front[] = {"allreduce", "allgatherv", "alltoallv", "bcast", "send"};
+inline constexpr const char* calls_over_mpi[] = {"allreduce", "allgatherv", "alltoallv", "bcast", "send"};
 
 /// Makes the call `calls` times, over MPI.
-void call_in_front(const std::string& what, long calls);
+void call_over_mpi(const std::string& what, long calls);
 
-/// `me`: the path of the program that implements `--in-front WHAT --calls N`. Returns, for each MPI
+/// `me`: the path of the program that implements `--over-mpi WHAT --calls N`. Returns, for each MPI
 /// and each call, the instructions of both and their difference.
-nlohmann::ordered_json measure_in_front(const std::string& me);
-void print_in_front(const nlohmann::ordered_json& measured);
+nlohmann::ordered_json measure_over_mpi(const std::string& me);
+void print_over_mpi(const nlohmann::ordered_json& measured);
 
 }  // namespace bench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The functions of tutti/detail/abi.hpp: each passes its call on to a part of the communicator.
-// Those that a warm call passes through are beside the part: run_call() in cached_calls.cpp,
+// Those that a cached call passes through are beside the part: run_call() in cached_calls.cpp,
 // start_call() and prepare_call() in collective_operation.cpp, messages in p2p_calls.cpp and
 // p2p_operation.cpp.
 #include "tutti/detail/abi.hpp"

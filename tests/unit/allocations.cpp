@@ -48,14 +48,14 @@ std::ostream& operator<<(std::ostream& to, const one_way& w) {
   return to << w.engine << " " << w.ranks << " ranks, " << w.count << " elements";
 }
 
-class warm : public testing::TestWithParam<one_way> {};
+class cached_call : public testing::TestWithParam<one_way> {};
 
 // Returns the allocations of all ranks' calls between two barriers, after a few calls for warm-up.
 // `prepare` returns a function that makes the calls once. At the end `out` must contain the sum
 // over the ranks.
 template <class Prepare>
 long counted(const Prepare& prepare) {
-  const one_way& w = warm::GetParam();
+  const one_way& w = cached_call::GetParam();
   run_options how;
   how.engine = w.engine;
   how.ranks = w.ranks;
@@ -83,7 +83,7 @@ long counted(const Prepare& prepare) {
   return all;
 }
 
-TEST_P(warm, blocking_calls_allocate_nothing) {
+TEST_P(cached_call, blocking_calls_allocate_nothing) {
   EXPECT_EQ(counted([](communicator& world, std::vector<double>& in, std::vector<double>& out) {
               return [&] {
                 world.allreduce(send_buf(in), recv_buf(out), op(std::plus<>{}));
@@ -95,7 +95,7 @@ TEST_P(warm, blocking_calls_allocate_nothing) {
             0);
 }
 
-TEST_P(warm, nonblocking_calls_allocate_nothing) {
+TEST_P(cached_call, nonblocking_calls_allocate_nothing) {
   EXPECT_EQ(counted([](communicator& world, std::vector<double>& in, std::vector<double>& out) {
               return [&] {
                 auto sum = world.iallreduce(send_buf(in), recv_buf(out), op(std::plus<>{}));
@@ -107,7 +107,7 @@ TEST_P(warm, nonblocking_calls_allocate_nothing) {
             0);
 }
 
-TEST_P(warm, persistent_calls_allocate_nothing) {
+TEST_P(cached_call, persistent_calls_allocate_nothing) {
   EXPECT_EQ(counted([](communicator& world, std::vector<double>& in, std::vector<double>& out) {
               auto sum = world.allreduce_init(send_buf(in), recv_buf(out), op(std::plus<>{}));
               return [sum = std::move(sum)]() mutable {
@@ -137,7 +137,7 @@ auto sum_by_shifts(communicator& world, std::vector<double>& in, std::vector<dou
   };
 }
 
-TEST_P(warm, blocking_messages_allocate_nothing) {
+TEST_P(cached_call, blocking_messages_allocate_nothing) {
   EXPECT_EQ(counted([](communicator& world, std::vector<double>& in, std::vector<double>& out) {
               return sum_by_shifts(
                   world, in, out,
@@ -152,7 +152,7 @@ TEST_P(warm, blocking_messages_allocate_nothing) {
             0);
 }
 
-TEST_P(warm, nonblocking_and_persistent_messages_allocate_nothing) {
+TEST_P(cached_call, nonblocking_and_persistent_messages_allocate_nothing) {
   EXPECT_EQ(counted([](communicator& world, std::vector<double>& in, std::vector<double>& out) {
               return sum_by_shifts(
                   world, in, out,
@@ -168,7 +168,7 @@ TEST_P(warm, nonblocking_and_persistent_messages_allocate_nothing) {
             0);
 }
 
-TEST_P(warm, messages_by_name_allocate_nothing) {
+TEST_P(cached_call, messages_by_name_allocate_nothing) {
   EXPECT_EQ(counted([](communicator& world, std::vector<double>& in, std::vector<double>& out) {
               const int left = (world.rank() + world.size() - 1) % world.size(),
                         right = (world.rank() + 1) % world.size();
@@ -196,7 +196,7 @@ TEST_P(warm, messages_by_name_allocate_nothing) {
             0);
 }
 
-TEST_P(warm, timers_allocate_nothing) {
+TEST_P(cached_call, timers_allocate_nothing) {
   EXPECT_EQ(counted([](communicator& world, std::vector<double>& in, std::vector<double>& out) {
               return [&, t = timer(world),
                       name = std::string("a name that is too long for its object")]() mutable {
@@ -215,7 +215,7 @@ TEST_P(warm, timers_allocate_nothing) {
 }
 
 // Repeated supersteps: messages of all lengths, a collective of each kind, several at once.
-TEST_P(warm, supersteps_allocate_nothing) {
+TEST_P(cached_call, supersteps_allocate_nothing) {
   const one_way& way = GetParam();
   run_options how;
   how.engine = way.engine;
@@ -310,7 +310,7 @@ TEST(groups, leave_nothing) {
   make_many_groups("threads", 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(calls, warm,
+INSTANTIATE_TEST_SUITE_P(calls, cached_call,
                          testing::Values(one_way{"fibers", 2, 1}, one_way{"fibers", 5, 7},
                                          one_way{"fibers", 8, 3000}, one_way{"fibers", 8, 20000},
                                          one_way{"threads", 2, 1}, one_way{"threads", 3, 3000}));

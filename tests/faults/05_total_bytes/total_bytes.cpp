@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
       t(with_counts ? "allgatherv/counts" : "allgatherv/inferred", [&] {
         for (int repetition = 0; repetition < 2; ++repetition)
           for (const expected& e : all)
-            for (int warm = 0; warm < 3; ++warm) gather(world, e, with_counts);
+            for (int i = 0; i < 3; ++i) gather(world, e, with_counts);
       });
     t("allgatherv/nonblocking", [&] {
       for (const expected& e : all) {

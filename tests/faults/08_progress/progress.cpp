@@ -141,7 +141,7 @@ void native_allreduce(communicator& w) {
   check.equal(w.allreduce_single(send_buf(1), op(std::plus<>{}), algorithm("native")), w.size());
 }
 
-void warm_allreduce(communicator& w) {
+void cached_allreduce(communicator& w) {
   for (int i = 0; i < 3; ++i) check.equal(w.allreduce_single(send_buf(1), op(std::plus<>{})), w.size());
 }
 
@@ -209,7 +209,7 @@ const waiting_call calls[] = {
      }},
     {"barrier", [](communicator& w) { w.barrier(); }},
     {"native_allreduce", native_allreduce},
-    {"warm_allreduce", warm_allreduce},
+    {"cached_allreduce", cached_allreduce},
     {"native_bcast",
      [](communicator& w) {
        check.equal(w.bcast_single(send_recv_buf(first(w) ? 5 : 0), algorithm("native")), 5);

@@ -46,9 +46,9 @@ void calls(communicator& world) {
   const auto gather = [&] { world.allgatherv(send_buf(v), recv_counts(counts), recv_buf(all)); };
   const auto bcast = [&] { world.bcast(send_recv_buf(w)); };
   for (int i = 0; i < 4; ++i) reduce(), gather(), bcast(), world.barrier();
-  expect_rejected("a warm allreduce", reduce);
-  expect_rejected("a warm allgatherv", gather);
-  expect_rejected("a warm bcast", bcast);
+  expect_rejected("a cached allreduce", reduce);
+  expect_rejected("a cached allgatherv", gather);
+  expect_rejected("a cached bcast", bcast);
   expect_rejected("barrier", [&] { world.barrier(); });
   expect_rejected("counts that are inferred", [&] { world.allgatherv(send_buf(v)); });
   expect_rejected("wrong arguments", [&] { world.bcast(send_recv_buf(w), root(world.size())); });
