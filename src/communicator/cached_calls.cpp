@@ -7,62 +7,46 @@
 
 namespace tutti::detail {
 
-// The engine's own collective, by what it has made ready.
-[[gnu::always_inline]] inline void call_dispatcher::execute_ready(cached_call& r, const void* input,
-                                                                  void* output) {
-  ++next_id_;
-  guarded([&] { r.go(r.stored->ready, input, output, r.count); });
-}
-
-// Inline, because the path to a native collective is short enough for a function call to matter.
-[[gnu::always_inline]] inline void call_dispatcher::dispatch(const call& c, cached_call& r) {
+// Where all paths end. It is inline because the path to a native collective is so short that a
+// function call matters.
+[[gnu::always_inline]] inline void call_dispatcher::execute_cached(const call& c, cached_call& r) {
   if (has_active_operations()) [[unlikely]]
-    return execute_stored(c, r);
+    return execute(c, *r.prepared, r.kernel);
   switch (r.path) {
     case call_path::native:
-      if (r.go != nullptr) return execute_ready(r, c.input, c.output);
+      if (r.ready_function != nullptr) {
+        ++next_id_;
+        return guarded([&] { r.run_ready(c.input, c.output); });
+      }
       r.site.run = next_id_++;
       return guarded([&] { engine_->native(c, r.site); });
     case call_path::simple:
       return guarded([&] { r.prepared->blocking->run_simple(*r.prepared->bound, c, next_id_of_call()); });
     case call_path::executor:
-      return execute_stored(c, r);
+      return execute(c, *r.prepared, r.kernel);
   }
 }
 
-void call_dispatcher::execute_cached(const call& c, cached_call& r) { dispatch(c, r); }
-
 // --- a complete call
 
-[[gnu::always_inline]] inline void call_dispatcher::run_blocking(const call& c) {
+[[gnu::always_inline]] inline void call_dispatcher::run_call(const call& c) {
   if (!is_current_rank()) [[unlikely]]
     state_.refuse_thread(called(c));
   cached_call& r = cache_.entry(c.what);
   if (!r.fast_path || !r.same_head(c) || !r.same_pointers(c.input, c.output, c.op.combine)) [[unlikely]]
     return run_uncached(c);
   if (c.count != r.count) [[unlikely]]
-    return run_other_count(c, r);
-  dispatch(c, r);
+    return void(run_full_call(c, r, true));
+  execute_cached(c, r);
 }
 
-void call_dispatcher::run_other_count(const call& c, cached_call& r) {
-  if (!r.try_set_count(c.count)) [[unlikely]]
-    return run_uncached(c);
-  dispatch(c, r);
-}
-
-void call_dispatcher::run_uncached(const call& c) {
-  if (rank_->trace == nullptr) return run_new(c);
-  // The path to the schedule is the same as without a trace, between two readings of the clock.
-  open();
-  cached_call& r = cache_.entry(c.what);
-  const auto begin = std::chrono::steady_clock::now();
-  if (cache_.contains(c))
-    dispatch(c, r);
-  else
-    run_new(c);
-  const auto elapsed = std::chrono::steady_clock::now() - begin;
-  trace(c, *r.prepared, r.prepared->plan.get(), false, elapsed);
+bool call_dispatcher::run_full_call(const call& c, cached_call& r, bool may_be_uncached) {
+  if (c.count != r.count && !r.try_set_count(c.count)) [[unlikely]] {
+    if (may_be_uncached) run_uncached(c);
+    return may_be_uncached;
+  }
+  execute_cached(c, r);
+  return true;
 }
 
 // --- a key, before there is a call
@@ -73,21 +57,16 @@ inline bool call_dispatcher::run_cached(std::uint64_t key, const void* input, vo
   if (key != r.key || combine != r.combine || input == nullptr || output == nullptr ||
       (input == output) != r.one_buffer || !is_current_rank()) [[unlikely]]
     return false;
-  if (count == r.count && r.go != nullptr && !has_active_operations()) [[likely]] {
-    execute_ready(r, input, output);
+  if (count == r.count && r.ready_function != nullptr && !has_active_operations()) [[likely]] {
+    ++next_id_;
+    guarded([&] { r.run_ready(input, output); });
     return true;
   }
-  return run_rebuilt(r, input, output, count);
-}
-
-bool call_dispatcher::run_rebuilt(cached_call& r, const void* input, void* output, std::size_t count) {
-  if (count != r.count && !r.try_set_count(count)) return false;
   call& c = r.stored->full;
   c.input = input;
   c.output = output;
-  c.count = r.count;
-  dispatch(c, r);
-  return true;
+  c.count = count;
+  return run_full_call(c, r, false);
 }
 
 template <array_sides Sides>
@@ -95,7 +74,7 @@ template <array_sides Sides>
                                                                            std::uint64_t key) {
   cached_call& r = cache_.entry_of_key(key);
   if (key != r.key || has_active_operations() || !is_current_rank()) [[unlikely]]
-    return run_cached_indirect(r, c, key);
+    return run_cached_with_any_counts(r, c, key);
   const cached_counts& last = *r.counted;
   if (c.input_length != last.input_length || c.output_length != last.output_length) [[unlikely]]
     return false;
@@ -108,8 +87,8 @@ template <array_sides Sides>
   return true;
 }
 
-bool call_dispatcher::run_cached_indirect(cached_call& r, counted_call& c, std::uint64_t key) {
-  if ((key != r.key && key != r.indirect_key) || !is_current_rank()) return false;
+bool call_dispatcher::run_cached_with_any_counts(cached_call& r, counted_call& c, std::uint64_t key) {
+  if ((key != r.key && key != r.out_of_line_key) || !is_current_rank()) return false;
   const cached_counts& last = *r.counted;
   if (c.input_length != last.input_length || c.output_length != last.output_length ||
       !r.same_pointers(c.input, c.output, nullptr) || !last.in.matches(c.in_counts, c.in_displs) ||
@@ -126,7 +105,7 @@ bool call_dispatcher::run_cached_indirect(cached_call& r, counted_call& c, std::
     if (c.in_counts != nullptr && !dense_in) full.in_displs = full.in_displs.at(c.in_displs);
     if (c.out_counts != nullptr) full.out_counts = full.out_counts.at(c.out_counts);
     if (c.out_counts != nullptr && !dense_out) full.out_displs = full.out_displs.at(c.out_displs);
-    dispatch(full, r);
+    execute_cached(full, r);
     return true;
   }
   if (dense_in) c.in_displs = last.in.dense.data();
@@ -138,7 +117,7 @@ bool call_dispatcher::run_cached_indirect(cached_call& r, counted_call& c, std::
 
 // --- tutti/detail/abi.hpp and call_key.hpp
 
-void run_call(communicator_impl& c, const call& what) { c.calls().run_blocking(what); }
+void run_call(communicator_impl& c, const call& what) { c.calls().run_call(what); }
 
 bool run_cached(communicator_impl& c, std::uint64_t key, const void* input, void* output, std::size_t count,
                 combine_function combine) {

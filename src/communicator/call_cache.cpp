@@ -9,22 +9,10 @@ namespace tutti::detail {
 
 // --- one entry
 
-bool cached_call::try_set_count(std::uint64_t other) noexcept {
-  if (intervals == nullptr || other == 0) return false;
-  const count_interval& one = intervals->at(other);
-  if (one.prepared == nullptr) return false;
-  count = other;
-  kernel = one.kernel;
-  set_path(one.path);
-  prepared = one.prepared;
-  algorithm = site.algorithm = one.prepared->name;
-  return true;
-}
-
 void cached_call::forget() noexcept {
-  key = indirect_key = no_call_key;
+  key = out_of_line_key = no_call_key;
   fast_path = repeatable = false;
-  go = nullptr;
+  ready_function = nullptr;
   intervals = nullptr;
 }
 
@@ -70,8 +58,8 @@ cached_call& call_cache::store(const call& c, prepared_call& p, mode how, combin
   cached_call& r = entry(c.what);
   write_head(c, r.head);
   r.count = c.count;
-  r.pointers = cached_call::pointers_of(c.input, c.output, c.op.combine);
-  r.two_buffers = c.input != nullptr && c.output != nullptr && c.input != c.output;
+  r.pointer_bits = cached_call::pointer_bits_of(c.input, c.output, c.op.combine);
+  r.has_distinct_buffers = c.input != nullptr && c.output != nullptr && c.input != c.output;
   r.repeatable =
       !is_vector_form(c.what) && !how.compared && c.algorithm == nullptr && c.composition == nullptr;
   r.fast_path = r.repeatable && !how.traced;
@@ -80,7 +68,7 @@ cached_call& call_cache::store(const call& c, prepared_call& p, mode how, combin
   r.algorithm = p.name;
   r.site = {name_of(c.what).data(), p.name, "the other members", -1, -1, 0};
   r.intervals = nullptr;
-  r.key = r.indirect_key = no_call_key;
+  r.key = r.out_of_line_key = no_call_key;
 
   if (!r.stored) r.stored = std::make_unique<cached_call::stored_call>();
   r.stored->full = c;
@@ -145,7 +133,7 @@ cached_counts& call_cache::counts_of(std::uint64_t key) {
 void call_cache::store_counts(std::uint64_t key, const counted_call& c, const call& made, const call& with,
                               context* engine) {
   cached_call& r = entry_of_key(key);
-  r.key = r.indirect_key = no_call_key;
+  r.key = r.out_of_line_key = no_call_key;
   if (r.path == call_path::simple) r.path = call_path::executor;
   cached_counts& last = counts_of(key);
   call& full = r.stored->full;
@@ -175,7 +163,7 @@ void call_cache::store_counts(std::uint64_t key, const counted_call& c, const ca
       exchanges && (last.in.word_bytes != last.out.word_bytes || last.in.half_word != last.out.half_word);
   const bool direct = !left_out && !differ && last.ready.run_counted != nullptr &&
                       last.in.heap_counts.empty() && last.out.heap_counts.empty();
-  (direct ? r.key : r.indirect_key) = key;
+  (direct ? r.key : r.out_of_line_key) = key;
 }
 
 }  // namespace tutti::detail

@@ -75,22 +75,22 @@ struct alignas(64) cached_call {
 
   // Read by run_cached() and run_cached_with_counts(). At most one of the two keys is valid; the
   // other is no_call_key. Without a valid key, only run_call() can repeat the call.
-  std::uint64_t key = no_call_key;              // of a call whose counts, if any, are compared inline
-  std::uint64_t out_of_line_key = no_call_key;  // of a call whose counts are compared out of line
+  std::uint64_t key = no_call_key;              // its counts, if it has any, are compared inline
+  std::uint64_t out_of_line_key = no_call_key;  // its counts are compared out of line
   bool one_buffer = false;                      // input and output are the same address
   combine_function combine = nullptr;           // the program's operator
   // The function of `stored->ready`, if `path` is native and the function serves `count` elements.
   // Null: the call takes another path.
-  void (*ready_function)(const ready_native&, const void* input, void* output, std::size_t count) = nullptr;
+  void (*ready_function)(const ready_native&, const void*, void*, std::size_t) = nullptr;
   std::unique_ptr<stored_call> stored;
   std::unique_ptr<cached_counts> counted;  // the counts of a vector form; null if there was none
 
   // Read by run_call().
   std::uint64_t head[4] = {};            // the agreed fields without the count (write_head())
-  std::uint64_t count = 0;               // of this rank; the entry changes to another by try_set_count()
+  std::uint64_t count = 0;               // try_set_count() changes the entry to another
   std::uint8_t pointer_bits = 0;         // which pointers exist (pointer_bits_of())
   bool has_distinct_buffers = false;     // input and output exist and differ
-  bool repeatable = false;               // no vector form, not compared in checked mode, no algorithm()
+  bool repeatable = false;               // no vector form, no checked mode, no algorithm()
   bool fast_path = false;                // repeatable, and the trace is off
   call_path path = call_path::executor;  // what executes it
 
@@ -103,8 +103,7 @@ struct alignas(64) cached_call {
   // For calls with another count. Null: the entry serves its own count only.
   count_intervals* intervals = nullptr;
 
-  /// Which of the three pointers are not null (bits 0, 1, 3), and whether the buffers are one (bit
-  /// 2).
+  /// Bits 0, 1, 3: which pointers are not null. Bit 2: whether both buffers have one address.
   static std::uint8_t pointer_bits_of(const void* input, const void* output,
                                       combine_function combine) noexcept {
     return static_cast<std::uint8_t>((input != nullptr) | (output != nullptr) << 1 | (input == output) << 2 |
@@ -149,7 +148,8 @@ struct alignas(64) cached_call {
   /// Changes the entry to another path for its count.
   void set_path(call_path how) noexcept {
     path = how;
-    ready_function = how == call_path::native && count <= stored->ready.max_count ? stored->ready.run : nullptr;
+    ready_function =
+        how == call_path::native && count <= stored->ready.max_count ? stored->ready.run : nullptr;
   }
   /// Calls `ready_function`, which is not null.
   [[gnu::always_inline]] void run_ready(const void* input, void* output) const {

@@ -9,6 +9,21 @@
 
 namespace tutti::detail {
 
+std::shared_ptr<rank_state> make_rank_state(std::unique_ptr<endpoint> ep, const settings& config,
+                                            std::shared_ptr<const selection> by,
+                                            std::uint32_t engine_conditions) {
+  auto made = std::make_shared<rank_state>();
+  made->config = config;
+  made->owned = std::move(ep);
+  made->use(*made->owned);
+  made->any_thread = true;
+  made->by = std::move(by);
+  made->engine_conditions = engine_conditions;
+  made->begin_trace();
+  return made;
+}
+void count_obeyed(rank_state& rank, collective what, override_kind kind) { ++rank.use_of(what, kind).obeyed; }
+
 communicator_handle make_world(const std::shared_ptr<rank_state>& shared) {
   endpoint& ep = *shared->ep;
   return make_over(shared, ep.open(group::range(0, 1, ep.size(), ep.rank()), 1, nullptr));
@@ -58,6 +73,7 @@ bool is_freed(const communicator_impl& c) noexcept { return c.state().was_freed(
 bool outlived_run(const communicator_impl& c) noexcept { return c.state().is_over(); }
 
 bool in_checked_mode(const communicator_impl& c) noexcept { return c.state().this_rank().config.check; }
+void leave_checked_mode(communicator_impl& c) noexcept { c.state().this_rank().config.check = false; }
 void report_refusal(communicator_impl& c, const call& what, const char* why) {
   c.checked().report_refusal(what, why);
 }
@@ -75,6 +91,12 @@ void progress_others(communicator_impl& c, const progressable* except) {
   c.state().this_rank().progress_others(except, true);
 }
 void fail_job(communicator_impl& c) noexcept { c.state().fail_job(); }
+
+native_substitute::native_substitute(communicator_impl& of) noexcept
+    : of_(of), active_(of.state().this_rank().active), next_id_(of.calls().next_id()) {}
+std::optional<shm::line_exchange> native_substitute::lines_of(collective what) const {
+  return of_.calls().lines_of(what);
+}
 
 message_queue& message_queue_of(communicator_impl& c, const char* operation) {
   return c.p2p().open(operation);

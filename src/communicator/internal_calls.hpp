@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What front ends (BSP, LPF, tasks, preload), the launch and tuning use of a communicator beside
-// the ABI for programs (tutti/detail/abi.hpp, p2p_abi.hpp). They use nothing else: to them
-// communicator_impl is an incomplete type.
+// the ABI for programs (tutti/detail/abi.hpp, p2p_abi.hpp). Front ends include no other header of
+// this component: to them communicator_impl and rank_state are incomplete types. The launch and
+// tuning, which make the ranks, also include rank_state.hpp.
 #pragma once
 
 #include <atomic>
@@ -25,6 +26,12 @@
 #include "tutti/detail/p2p_abi.hpp"
 
 namespace tutti::detail {
+
+struct rank_state;
+struct selection;
+struct selection_context;
+struct settings;
+enum class override_kind : std::uint8_t;
 
 // --- to make communicators
 
@@ -98,6 +105,8 @@ bool outlived_run(const communicator_impl&) noexcept;
 // --- checked mode
 
 bool in_checked_mode(const communicator_impl&) noexcept;
+/// The front end compares the calls of this rank itself from here on.
+void leave_checked_mode(communicator_impl&) noexcept;
 /// Reports to the other ranks, which compare the call, that this rank rejects its arguments.
 void report_refusal(communicator_impl&, const call&, const char* why);
 
@@ -123,6 +132,33 @@ decltype(auto) guarded(communicator_impl& c, Step&& step) {
     throw;
   }
 }
+
+// --- calls in place of native ones
+
+/// For a front end that executes calls of a collective in place of the engine, if the engine has
+/// lines that all members read. Other members may make the calls by run_call(), and each member may
+/// choose every time.
+class native_substitute {
+ public:
+  explicit native_substitute(communicator_impl& of) noexcept;
+  /// The engine's lines, if the last call of this collective may be repeated in them. Empty if it
+  /// may not, because calls are compared, traced or executed by a schedule, or if there are none.
+  std::optional<shm::line_exchange> lines_of(collective what) const;
+  /// Whether a call may be executed in lines. It may not while something is under way on this rank,
+  /// which the wait must progress.
+  bool may_run() const noexcept { return active_.empty(); }
+  /// Calls `step` with the sequence number of the call, for reports.
+  template <class Step>
+  [[gnu::always_inline]] void run(Step&& step) {
+    const std::uint32_t id = next_id_++;
+    guarded(of_, [&] { step(id); });
+  }
+
+ private:
+  communicator_impl& of_;
+  const std::vector<progressable*>& active_;
+  std::uint32_t& next_id_;
+};
 
 // --- messages
 

@@ -5,6 +5,7 @@
 
 #include "base/compute/kernels.hpp"
 #include "base/environment_variables.hpp"
+#include "communicator/rank_state.hpp"
 #include "runtime/launch/make_ranks.hpp"
 #include "tuning/measured_call.hpp"
 

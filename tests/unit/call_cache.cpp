@@ -103,7 +103,7 @@ TEST_F(a_call_cache, gives_a_key_to_calls_between_two_buffers) {
   const cached_call& r = cache.store(c, native, {}, nullptr, &where);
   EXPECT_EQ(r.key, key_of(c));
   EXPECT_EQ(&r, &cache.entry_of_key(r.key));
-  EXPECT_NE(r.go, nullptr);
+  EXPECT_NE(r.ready_function, nullptr);
   EXPECT_FALSE(r.one_buffer);
   EXPECT_EQ(cache.store(c, native, {.inter = true}, nullptr, &where).key, no_call_key);
   call labelled = c;
@@ -120,7 +120,7 @@ TEST_F(a_call_cache, uses_the_shortest_path) {
   EXPECT_EQ(cache.store(allreduce(1), native, {}, add, &where).path, call_path::executor);
   EXPECT_EQ(cache.store(allreduce(1), composed, {}, nullptr, &where).path, call_path::executor);
   // The engine's function serves 100 elements.
-  EXPECT_EQ(cache.store(allreduce(101), native, {}, nullptr, &where).go, nullptr);
+  EXPECT_EQ(cache.store(allreduce(101), native, {}, nullptr, &where).ready_function, nullptr);
 }
 
 TEST_F(a_call_cache, serves_other_counts_of_a_stored_interval) {
@@ -143,7 +143,7 @@ TEST_F(a_call_cache, serves_other_counts_of_a_stored_interval) {
   EXPECT_TRUE(cache.contains(allreduce(8)));
   EXPECT_EQ(r.prepared, &native);
   EXPECT_EQ(r.path, call_path::native);
-  EXPECT_EQ(r.go, nullptr);  // the engine made nothing ready for the call that was stored last
+  EXPECT_EQ(r.ready_function, nullptr);  // the engine made nothing ready for the last call
   EXPECT_TRUE(cache.contains(allreduce(1000)));
   EXPECT_EQ(r.prepared, &composed);
   EXPECT_EQ(r.kernel, add);
@@ -200,7 +200,7 @@ TEST_F(a_cached_call_with_counts, compares_a_few_numbers_inline) {
     store(ranks, true);
     const cached_call& r = cache.entry_of_key(key);
     ASSERT_EQ(r.key, key) << ranks;
-    EXPECT_EQ(r.indirect_key, no_call_key);
+    EXPECT_EQ(r.out_of_line_key, no_call_key);
     EXPECT_TRUE(r.counted->matches_inline<array_sides::both>(made(true)));
     ++counts.back();
     EXPECT_FALSE(r.counted->matches_inline<array_sides::both>(made(true)));
@@ -215,7 +215,7 @@ TEST_F(a_cached_call_with_counts, compares_many_numbers_out_of_line) {
   store(17, true);
   const cached_call& r = cache.entry_of_key(key);
   EXPECT_EQ(r.key, no_call_key);
-  ASSERT_EQ(r.indirect_key, key);
+  ASSERT_EQ(r.out_of_line_key, key);
   EXPECT_TRUE(r.counted->in.matches(counts.data(), places.data()));
   ++places[16];
   EXPECT_FALSE(r.counted->in.matches(counts.data(), places.data()));
@@ -225,7 +225,7 @@ TEST_F(a_cached_call_with_counts, stores_displacements_that_were_left_out) {
   cache.open();
   store(2, false);
   const cached_call& r = cache.entry_of_key(key);
-  ASSERT_EQ(r.indirect_key, key);
+  ASSERT_EQ(r.out_of_line_key, key);
   ASSERT_EQ(r.counted->in.dense.size(), 2 * sizeof(int));
   EXPECT_EQ(std::memcmp(r.counted->in.dense.data(), places.data(), 2 * sizeof(int)), 0);
   EXPECT_TRUE(r.counted->in.matches(counts.data(), counts.data()));

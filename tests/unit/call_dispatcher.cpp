@@ -80,6 +80,10 @@ TEST_F(a_call_dispatcher, does_not_repeat_another_call) {
   other.input = nullptr;
   EXPECT_FALSE(repeat(other));
   EXPECT_FALSE(repeat(allreduce(2)));  // there are no trees, so no intervals
+  EXPECT_TRUE(repeat(allreduce(1)));
+  run_call(*world, allreduce(2));
+  EXPECT_TRUE(repeat(allreduce(2)));
+  EXPECT_FALSE(repeat(allreduce(1)));
 }
 
 TEST_F(a_call_dispatcher, progresses_what_is_under_way) {
@@ -94,6 +98,18 @@ TEST_F(a_call_dispatcher, progresses_what_is_under_way) {
   remove_progress(*world, other);
   EXPECT_TRUE(repeat(allreduce(1)));
   EXPECT_EQ(ep.record.ready, 2);
+}
+
+// Other ranks may call the engine directly while this rank uses the executor. A schedule skips the
+// id of hops on all ranks.
+TEST_F(a_call_dispatcher, assigns_the_same_ids_to_native_calls_with_operations_under_way) {
+  for (std::uint32_t id = 0; id < hop::number_bits; ++id) run_call(*world, allreduce(1));
+  endless other;
+  add_progress(*world, other);
+  run_call(*world, allreduce(1));
+  remove_progress(*world, other);
+  EXPECT_TRUE(world->calls().has_begun(hop::number_bits));
+  EXPECT_FALSE(world->calls().has_begun(hop::number_bits + 1));
 }
 
 TEST_F(a_call_dispatcher, begins_and_prepares_calls) {

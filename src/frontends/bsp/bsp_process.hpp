@@ -17,11 +17,11 @@
 #include <new>
 #include <optional>
 
-#include "communicator/repeated_allreduce.hpp"
 #include "frontends/bsp/collective_calls.hpp"
 #include "frontends/bsp/exchange.hpp"
 #include "frontends/bsp/memory_register.hpp"
 #include "frontends/bsp/outbox.hpp"
+#include "frontends/bsp/repeated_allreduce.hpp"
 #include "frontends/bsp/superstep_check.hpp"
 #include "frontends/bsp/sync_summary.hpp"
 #include "tutti/detail/bsp_abi.hpp"
@@ -204,7 +204,7 @@ class process {
   bool summary_has_payload_;  // the summary can carry data
   piggybacked_reduction piggybacked_reduction_;
   sync_summary local_summary_, combined_summary_;
-  detail::repeated_allreduce sync_allreduce_;
+  repeated_allreduce sync_allreduce_;
   std::uint32_t digest_ = 0;       // of the collectives on all processes since the last sync
   bool made_calls_ = false;        // since the last sync
   bool may_throw_ = false;         // one of these calls has a function of the program

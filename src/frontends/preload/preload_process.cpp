@@ -10,6 +10,8 @@
 #include "base/report_text.hpp"
 #include "engines/engine_table.hpp"
 #include "frontends/preload/pending_calls.hpp"
+#include "runtime/settings/active_trees.hpp"
+#include "runtime/settings/settings.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::preload {
@@ -25,20 +27,16 @@ process::process(MPI_Comm self, bool multithreaded_program)
       names(multithreaded_program),
       communicators(handlers, names, multithreaded_program),
       pending(std::make_unique<pending_calls>(*this)) {
-  shared = std::make_shared<detail::rank_state>();
-  shared->config = detail::read_settings();
-  auto made = std::make_unique<mpi::mpi_endpoint>(MPI_COMM_WORLD, shared->config.check);
+  const detail::settings config = detail::read_settings();
+  auto made = std::make_unique<mpi::mpi_endpoint>(MPI_COMM_WORLD, config.check);
   ep = made.get();
-  shared->owned = std::move(made);
-  shared->use(*ep);
-  shared->any_thread = true;  // with several threads, one at a time
-  shared->by = std::make_shared<const selection>(selection{detail::load_trees("mpi"), detail::read_forced()});
+  by = std::make_shared<const selection>(selection{detail::load_trees("mpi"), detail::read_forced()});
   if (ep->rank() == 0)
     for (const std::string& name : unknown_settings(all_variables()))
       std::fprintf(stderr, "tutti: %s is set, but there is no such variable (tutti info lists them)\n",
                    echoed(name).c_str());
-  shared->engine_conditions = detail::engine_conditions_of(*shared->by->trees, *ep, ep->rank() == 0);
-  shared->begin_trace();
+  engine_conditions = detail::engine_conditions_of(*by->trees, *ep, ep->rank() == 0);
+  shared = detail::make_rank_state(std::move(made), config, by, engine_conditions);
   // Without progress inside blocking MPI calls, other ranks may wait for a nonblocking call of a
   // rank that is in such a call. MPI progresses only its own nonblocking calls there.
   serves_nonblocking = switch_setting("TUTTI_PRELOAD_NONBLOCKING", ep->progresses_in_waits());
@@ -46,8 +44,9 @@ process::process(MPI_Comm self, bool multithreaded_program)
   const auto world = communicators.find_or_add(MPI_COMM_WORLD, *ep);
   world->impl = detail::make_world(shared);
   detail::compare_settings(*world->impl);
-  if (!shared->config.check) return;
-  shared->config.check = false;  // calls are compared here, before it is known who runs them
+  if (!config.check) return;
+  // This library compares calls before it knows who runs them.
+  detail::leave_checked_mode(*world->impl);
   comparison = std::make_unique<call_comparison>(*this);
 }
 

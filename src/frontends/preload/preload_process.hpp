@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "communicator/rank_state.hpp"
+#include "communicator/internal_calls.hpp"
 #include "engines/mpi/mpi_endpoint.hpp"
 #include "frontends/preload/call_comparison.hpp"
 #include "frontends/preload/communicator_table.hpp"
@@ -40,6 +40,8 @@ struct process {
   operators ops;
   communicator_names names;
   communicator_table communicators;
+  std::shared_ptr<const selection> by;  ///< the trees and overrides in force
+  std::uint32_t engine_conditions = 0;  ///< of `by`, as bits
   std::shared_ptr<detail::rank_state> shared;
   mpi::mpi_endpoint* ep = nullptr;
   std::unique_ptr<pending_calls> pending;

@@ -9,6 +9,7 @@
 #include "frontends/preload/pending_calls.hpp"
 #include "runtime/trace/trace.hpp"
 #include "selection/flat_tree.hpp"
+#include "selection/resolve.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::preload {
@@ -53,17 +54,17 @@ decision decide(const process& p, const communicator_info& m, const call& c) {
   all.set_topology(m.topology);
   all.whole_job = m.size == p.ep->size();
   all.reaches = reach::any_rank;
-  all.engine = p.shared->engine_conditions;
-  const resolution found = resolve(*p.shared->by, all, {});
-  if (found.used_forced_algorithm) ++p.shared->use_of(c.what, override_kind::algorithm).obeyed;
-  if (found.used_forced_composition) ++p.shared->use_of(c.what, override_kind::composition).obeyed;
+  all.engine = p.engine_conditions;
+  const resolution found = resolve(*p.by, all, {});
+  if (found.used_forced_algorithm) detail::count_obeyed(*p.shared, c.what, override_kind::algorithm);
+  if (found.used_forced_composition) detail::count_obeyed(*p.shared, c.what, override_kind::composition);
   const bool forwarded = !found.served || (found.composed.which == nullptr && found.pure.pure == nullptr);
-  const forced_choice& forced = p.shared->by->of(c.what);
-  if (!forced.algorithm.empty() || !forced.composition.empty() || !p.shared->by->trees || s.count == 0)
+  const forced_choice& forced = p.by->of(c.what);
+  if (!forced.algorithm.empty() || !forced.composition.empty() || !p.by->trees || s.count == 0)
     return {forwarded, s.count, s.count};
   decision d{forwarded, 1, tree_step::open};
   for (const tree_half half : {tree_half::composition, tree_half::pure}) {
-    const flat_tree flat(*p.shared->by->trees, all, half);
+    const flat_tree flat(*p.by->trees, all, half);
     std::uint64_t from = 0;
     for (const flat_step& step : flat.steps()) {
       if (s.count <= step.upper_bound_of_count) {
@@ -141,8 +142,7 @@ void cache_forwarded(const process& p, communicator_info& m, collective what, co
 
 // Whether the trees decide calls of this kind by a size that a decision does not contain.
 bool decided_by_counts(const process& p, collective what) {
-  return has_agreed_counts(what) && p.shared->by->trees &&
-         tests_quantity(*p.shared->by->trees, what, quantity::total_bytes);
+  return has_agreed_counts(what) && p.by->trees && tests_quantity(*p.by->trees, what, quantity::total_bytes);
 }
 
 // Translates a call for tutti. Returns false if it is forwarded to MPI.

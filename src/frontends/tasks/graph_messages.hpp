@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "communicator/p2p/message_queue.hpp"
+#include "communicator/internal_calls.hpp"
 #include "frontends/tasks/data_memory.hpp"
 #include "tutti/detail/p2p_abi.hpp"
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "communicator/rank_state.hpp"
 #include "schedule/algorithm.hpp"
 #include "support/algorithm_cases.hpp"
 #include "support/algorithm_cases/one_call.hpp"
