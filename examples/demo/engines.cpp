@@ -49,7 +49,7 @@ std::string launcher_of(const std::string& mpi) {
 }
 
 /// Returns why an engine cannot run here; empty if it can.
-std::string obstacle(const std::string& name) {
+std::string missing_part(const std::string& name) {
   if (!is_mpi(name)) return {};
   if (launcher_of(name).empty()) return "not installed";
   std::istringstream folders(
@@ -146,7 +146,7 @@ plan make_plan(const std::string& list) {
       if (fault != std::errc{} || stop != end || wanted.ranks < 1 || wanted.ranks > 65536)
         refuse("after the colon comes the number of ranks, 1 to 65536");
     }
-    if (const std::string why = obstacle(wanted.name); why.empty()) {
+    if (const std::string why = missing_part(wanted.name); why.empty()) {
       if (wanted.name != "threads" || wanted.ranks != 1) made.engines.push_back(wanted);
     } else if (all) {
       made.absent.emplace_back(wanted.name, why);

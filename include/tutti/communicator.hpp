@@ -34,11 +34,11 @@ inline constexpr int undefined = -0x7fffff03;
 
 /// A group of ranks that communicate. A copy is cheap and local, and refers to the same group.
 ///
-/// **Threads.** Only the thread or fiber that carries a rank may use its communicators and the
+/// **Threads.** Only the thread or fiber that runs a rank may use its communicators and the
 /// objects made from them. It is the one on which the program was called. Every other thread gets a
 /// usage_error before anything is sent. This holds for the threads of other ranks, threads that the
 /// program has started, and kernels of tasks. Over MPI, the thread that called run() or adopt()
-/// carries the rank. If MPI was initialized with MPI_THREAD_SERIALIZED or more, any thread may
+/// runs the rank. If MPI was initialized with MPI_THREAD_SERIALIZED or more, any thread may
 /// call, one at a time. Any thread may copy or destroy a communicator.
 ///
 /// **Lifetime.** A communicator and its requests are valid until the program that run() calls has

@@ -82,14 +82,14 @@ class communicator_state {
   // --- who may call, and until when
   bool usable() const noexcept { return shared_->may_call_here(); }
   bool is_over() const noexcept { return shared_->over(); }
-  /// Whether the calling thread carries this rank. Faster than usable(), which also holds where any
+  /// Whether the calling thread runs this rank. Faster than usable(), which also holds where any
   /// thread may call.
   bool is_current_rank() const noexcept {
     return shared_->running_thread.load(std::memory_order_relaxed) == shm::current_rank;
   }
   void free() noexcept { freed_ = true; }
   bool was_freed() const noexcept { return freed_; }
-  /// Throws usage_error if the calling thread does not carry this rank, or the run has ended.
+  /// Throws usage_error if the calling thread does not run this rank, or the run has ended.
   void validate_thread(const char* operation) const {
     if (!is_current_rank()) [[unlikely]]
       refuse_thread(operation);

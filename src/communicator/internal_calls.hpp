@@ -72,7 +72,7 @@ void announce_rejection(communicator_impl&, const call&, mode, bool zeros, const
 
 // --- who may call
 
-/// Throws usage_error if the calling thread does not carry this rank, or the run has ended.
+/// Throws usage_error if the calling thread does not run this rank, or the run has ended.
 void validate_thread(const communicator_impl&, const char* operation);
 void validate_entry(const communicator_impl&, const char* operation);
 /// The same in a few instructions, for a front end that validates each of its calls.
@@ -97,7 +97,7 @@ class thread_validation {
 void validate_usable(const communicator_impl&, const char* operation);
 bool is_usable(const communicator_impl&) noexcept;
 /// Whether calls are rejected because the communicator was freed, the run has ended, or the thread
-/// does not carry this rank.
+/// does not run this rank.
 bool is_freed(const communicator_impl&) noexcept;
 /// Whether the run of this rank has ended.
 bool outlived_run(const communicator_impl&) noexcept;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The lifetime of a communicator. Any thread may copy and drop references to it, but only the
-// thread that carries its rank destroys it (transport/shm/current_rank.hpp). When the program has
+// thread that runs its rank destroys it (transport/shm/current_rank.hpp). When the program has
 // returned on that thread, the communicator loses its part of the engine; then any thread may
 // destroy it.
 #include <map>

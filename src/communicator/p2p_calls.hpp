@@ -34,7 +34,7 @@ class p2p_calls {
   void put_back(matched_message* one) noexcept;
 
   /// The queue, which the first message opens. Throws usage_error if the communicator was freed or
-  /// the calling thread does not carry this rank.
+  /// the calling thread does not run this rank.
   message_queue& open(const char* operation) {
     if (ready_ == nullptr || !state_.is_current_rank()) [[unlikely]]
       open_first(operation);

@@ -96,7 +96,7 @@ struct rank_state final : rank_progress {
   bool any_thread = false;
   peer_rejections rejections{running_thread};
   int calls_that_defer_rejections = 0;  // objects of deferred_rejections
-  /// `one` carries this rank until end(). From here on other ranks may send rejections.
+  /// `one` runs this rank until end(). From here on other ranks may send rejections.
   void begin(const shm::rank_identity* one) {
     rejections.carried_by(one);
     ep->receive_rejections(&rejections);

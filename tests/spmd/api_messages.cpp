@@ -66,7 +66,7 @@ void parameters(communicator& comm) {
   }
   part.wait();
 
-  auto told = comm.isend(send_buf(mine), destination(r.right), send_count_out());
+  auto counted = comm.isend(send_buf(mine), destination(r.right), send_count_out());
   {
     status s;
     long n = 0;
@@ -76,7 +76,7 @@ void parameters(communicator& comm) {
     check.equal(s.count<int>(), 5u);
     check.equal(v, ints{theirs[0], theirs[1], theirs[2], theirs[3], theirs[4], -1, -1});
   }
-  check.equal(told.wait().extract_send_count(), 5);
+  check.equal(counted.wait().extract_send_count(), 5);
   int n = 0;
   auto written = comm.isend(send_buf(mine), send_count_out(n), destination(r.right));
   check.equal(n, 5);

@@ -27,8 +27,8 @@ struct own_fault : std::runtime_error {
 /// `call` throws a task_error with these words. On the rank that ran the kernel, the kernel's
 /// exception is nested.
 template <class Call>
-void told(bool ran_here, const std::string& rank, words said, Call&& call,
-          const std::source_location& where = std::source_location::current()) {
+void expect_task_error(bool ran_here, const std::string& rank, words expected, Call&& call,
+                       const std::source_location& where = std::source_location::current()) {
   check.throws<tasks::task_error>(
       [&] {
         try {
@@ -46,7 +46,7 @@ void told(bool ran_here, const std::string& rank, words said, Call&& call,
           throw;
         }
       },
-      said, where);
+      expected, where);
 }
 std::string ran_on(int r) { return "rank " + std::to_string(r); }
 
@@ -73,7 +73,7 @@ void dependants(communicator& world) {
     for (int r = 0; r < p; ++r)  // indirect dependants
       rt.insert([&](int) { ++ran; }, tasks::read(all[static_cast<std::size_t>(r)]), tasks::on((r + 1) % p));
     rt.insert([&] { ++good; });  // an independent task
-    told(me == first, ran_on(first), {"the first", "planted fault"}, [&] { rt.wait_all(); });
+    expect_task_error(me == first, ran_on(first), {"the first", "planted fault"}, [&] { rt.wait_all(); });
     check.equal(ran, 0);
     check.equal(good, 1);
     rt.wait_all();  // the error is thrown once
@@ -101,7 +101,7 @@ void others_continue(communicator& world) {
   rt.insert(throws, tasks::write(h), tasks::name("alone"));
   rt.insert([](int& v) { ++v; }, tasks::read_write(own));
   if (me == last)
-    told(true, ran_on(last), {"alone"}, [&] { rt.wait_all(); });
+    expect_task_error(true, ran_on(last), {"alone"}, [&] { rt.wait_all(); });
   else
     rt.wait_all();
   check.equal(y, 2);
@@ -118,12 +118,14 @@ void away_from_home(communicator& world) {
   rt.insert([](int& a, std::span<int>) { throws(a); }, tasks::read_write(h), tasks::write(v), tasks::on(last),
             tasks::name("away"));
   if (me == 0 || me == mid || me == last)
-    told(me == last, ran_on(last), {"away", "planted fault"}, [&] { rt.wait_all(); });
+    expect_task_error(me == last, ran_on(last), {"away", "planted fault"}, [&] { rt.wait_all(); });
   else
     rt.wait_all();
-  if (me == 0) told(me == last, ran_on(last), {"away"}, [&] { (void)rt.acquire(h, tasks::access::read); });
+  if (me == 0)
+    expect_task_error(me == last, ran_on(last), {"away"}, [&] { (void)rt.acquire(h, tasks::access::read); });
   if (me == mid)
-    told(me == last, ran_on(last), {"away"}, [&] { (void)rt.acquire(v, tasks::access::read_write); });
+    expect_task_error(me == last, ran_on(last), {"away"},
+                      [&] { (void)rt.acquire(v, tasks::access::read_write); });
   rt.insert(
       [](std::span<int> w) {
         for (int& e : w) e = 9;
@@ -157,7 +159,7 @@ void contributions(communicator& world) {
   int ran = 0;
   rt.insert([&](int) { ++ran; }, tasks::read(h));
   if (me == 0 || me == last)
-    told(me == last, ran_on(last), {"part"}, [&] { rt.wait_all(); });
+    expect_task_error(me == last, ran_on(last), {"part"}, [&] { rt.wait_all(); });
   else
     try {  // a part of the tree
       rt.wait_all();
@@ -182,7 +184,7 @@ void transfers(communicator& world) {
     auto sent = rt.isend(h, next, 1);
     auto received = rt.irecv(in, before, 1);
     rt.insert([&](std::span<const int>) { ++ran; }, tasks::read(in));
-    told(false, ran_on(before), {"sent", "planted fault"}, [&] { received.wait(); });
+    expect_task_error(false, ran_on(before), {"sent", "planted fault"}, [&] { received.wait(); });
     check.throws<tasks::task_error>([&] { sent.wait(); }, {"sent"});
     try {
       rt.wait_all();
@@ -210,7 +212,8 @@ void fetched_and_gathered(communicator& world) {
   rt.insert(throws, tasks::read_write(h), tasks::name("before"));
   if (p > 1) {
     rt.gather(std::vector{h}, last);
-    if (me == last) told(false, ran_on(0), {"before"}, [&] { (void)rt.acquire(h, tasks::access::read); });
+    if (me == last)
+      expect_task_error(false, ran_on(0), {"before"}, [&] { (void)rt.acquire(h, tasks::access::read); });
   }
   try {
     rt.wait_all();
@@ -254,7 +257,7 @@ void many(communicator& world) {
     std::vector<tasks::handle<int>> h;
     for (int& x : v) h.push_back(rt.data(x, me));
     for (const auto& one : h) rt.insert(throws, tasks::write(one));
-    told(true, ran_on(me), {"planted fault"}, [&] { rt.wait_all(); });
+    expect_task_error(true, ran_on(me), {"planted fault"}, [&] { rt.wait_all(); });
     for (auto& one : h) rt.remove(one);
   }
   rt.wait_all();

@@ -55,7 +55,7 @@ TEST(a_new_engine, refuses_more_ranks_than_it_makes_and_says_why) {
   EXPECT_TRUE(tests::contains(text, "its rank talks to itself"));
 }
 
-TEST(a_new_engine, is_told_which_variables_are_not_its_own) {
+TEST(a_new_engine, reports_variables_of_other_engines) {
   const scoped_variable seed("TUTTI_SEED", "3");
   testing::internal::CaptureStderr();
   run(on("loopback", 1), [](communicator&) {});
@@ -63,7 +63,7 @@ TEST(a_new_engine, is_told_which_variables_are_not_its_own) {
             "tutti: TUTTI_SEED is set, but the engine is not fibers\n");
 }
 
-TEST(a_new_engine, tells_of_a_rank_that_throws) {
+TEST(a_new_engine, reports_a_rank_that_throws) {
   int rank = -1;
   const std::string text = tests::failure_of(
       on("loopback", 1), [](communicator&) { throw std::runtime_error("planted"); }, &rank);

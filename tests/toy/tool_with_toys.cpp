@@ -97,7 +97,7 @@ TEST(tree, may_name_both) {
   EXPECT_TRUE(says(composed, 0, "\"segment\": 8192"));
 }
 
-TEST(tree, is_told_of_mistakes) {
+TEST(tree, reports_mistakes) {
   const scratch_folder folder;
   const auto validated = [&](const std::string& use, const std::string& with) {
     return tutti("validate '" + folder.file("tree.json", tree(use, with)) + "'");

@@ -118,7 +118,7 @@ class count_array {
 inline constexpr std::size_t refused_count = static_cast<std::size_t>(-1);
 
 /// Called first by every call that is not a repeated one. Throws usage_error if the calling thread
-/// does not carry the rank, and peer_error if another rank has rejected its arguments in an earlier
+/// does not run the rank, and peer_error if another rank has rejected its arguments in an earlier
 /// call and this rank received zeros from it.
 void validate_entry(const collective_caller&);
 

@@ -4,7 +4,7 @@
 // ends register data and insert tasks that read and write them; src/frontends/tasks derives
 // transfers, order and overlap.
 //
-// The rank of a task graph calls all functions, on the thread that carries the rank, and not from
+// The rank of a task graph calls all functions, on the thread that runs the rank, and not from
 // kernels.
 //
 // ```cpp

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests that calls from threads that do not carry the rank throw usage_error at once, for every
+// Tests that calls from threads that do not run the rank throw usage_error at once, for every
 // call and also for cached calls. The communicator must stay usable.
 #include <future>
 #include <map>

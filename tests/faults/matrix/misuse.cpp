@@ -208,7 +208,7 @@ const std::map<std::string, program> cases = {
          r.wait();
        sum(world);
      }},
-    // --- threads that carry no rank
+    // --- threads that run no rank
     {"foreign_thread",
      [](communicator& world) {
        sum(world);

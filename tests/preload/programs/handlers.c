@@ -6,12 +6,12 @@
 #include <stdio.h>
 
 static MPI_Comm tested[2];
-static int told[2];
+static int handled[2];
 
 static void count(MPI_Comm* comm, int* code, ...) {
   (void)code;
   for (int i = 0; i < 2; ++i)
-    if (*comm == tested[i]) ++told[i];
+    if (*comm == tested[i]) ++handled[i];
 }
 
 int main(int argc, char** argv) {
@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
   // The error is detected when the call begins, or (rounds 2 and 3) later, because the root then
   // comes last.
   for (int round = 0; round < 4; ++round) {
-    const int i = round % 2, before[2] = {told[0], told[1]};
+    const int i = round % 2, before[2] = {handled[0], handled[1]};
     int data[20] = {0}, kind = MPI_SUCCESS;
     MPI_Request request;
     if (round >= 2 && rank == 0) MPI_Recv(data, 0, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -35,9 +35,9 @@ int main(int argc, char** argv) {
     if (round >= 2 && rank == 1) MPI_Send(data, 0, MPI_INT, 0, 0, MPI_COMM_WORLD);
     MPI_Error_class(MPI_Wait(&request, MPI_STATUS_IGNORE), &kind);
     for (int k = 0; k < 2; ++k)
-      if (told[k] - before[k] != (rank != 0 && k == i)) {
-        printf("rank %d: communicator %d was told %d times of an error on %d\n", rank, k, told[k] - before[k],
-               i);
+      if (handled[k] - before[k] != (rank != 0 && k == i)) {
+        printf("rank %d: the handler of communicator %d ran %d times for an error on %d\n", rank, k,
+               handled[k] - before[k], i);
         failed = 1;
       }
     if (kind != (rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE)) {

@@ -123,7 +123,7 @@ def uneven(comm, call):
 
 
 def objects(comm):
-    """Pickled objects: lengths are told first, which makes more collectives than the script has."""
+    """Pickled objects: mpi4py exchanges lengths first, so there are more collectives than in the script."""
     rank, ranks = comm.Get_rank(), comm.Get_size()
 
     def thing(r):
