@@ -106,9 +106,9 @@ void used() {
 template <class Call>
 void expect_named(Call&& call, const char* operation, int rank,
                   const std::source_location& at = std::source_location::current()) {
-  const std::string place =
-      std::string(operation) + " on rank " + std::to_string(rank) + " at after.cpp:" + std::to_string(at.line());
-  check.throws<usage_error>(std::forward<Call>(call), {(place + ": communicator: was moved from").c_str()}, at);
+  const std::string text = std::string(operation) + " on rank " + std::to_string(rank) + " at after.cpp:" +
+                           std::to_string(at.line()) + ": communicator: was moved from";
+  check.throws<usage_error>(std::forward<Call>(call), {text.c_str()}, at);
 }
 
 void moved_from(communicator& world) {
