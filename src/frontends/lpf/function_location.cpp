@@ -69,8 +69,8 @@ function_location location_of(void (*function)()) {
   dl_iterate_phdr(&find_by_address, &s);
   if (!s.found)
     throw std::runtime_error(
-        "a function is in no file, so other processes cannot find it (remedy: pass functions of the "
-        "program or of its libraries)");
+        "a function is in no file, so other processes cannot find it; pass functions of the "
+        "program or of its libraries");
   return s.location;
 }
 
@@ -80,10 +80,10 @@ void (*function_at(const function_location& location))() {
   s.location = location;
   dl_iterate_phdr(&find_by_name, &s);
   if (!s.found)
-    throw std::runtime_error(
-        "a function is in " + (location.file.empty() ? "another program" : location.file) +
-        ", which is not loaded here (remedy: start the same program everywhere, and link "
-        "its libraries instead of loading them later)");
+    throw std::runtime_error("a function is in " +
+                             (location.file.empty() ? "another program" : location.file) +
+                             ", which is not loaded here; start the same program everywhere, and link "
+                             "its libraries instead of loading them later");
   return reinterpret_cast<void (*)()>(s.address);
 }
 

@@ -23,12 +23,7 @@ void print_error(const char* operation, std::string_view what) noexcept {
 void report_error(const char* operation, int process, const char* argument, const std::string& problem,
                   const char* remedy) noexcept {
   try {
-    std::string text = "tutti: " + std::string(operation);
-    if (process >= 0) text += ": process " + std::to_string(process);
-    if (*argument != 0) text += ": argument " + std::string(argument);
-    text += ": " + problem;
-    if (*remedy != 0) text += " (remedy: " + std::string(remedy) + ")";
-    std::fprintf(stderr, "%s\n", text.c_str());
+    std::fprintf(stderr, "%s\n", usage_error(operation, process, argument, problem, remedy).what());
   } catch (...) {
     std::fprintf(stderr, "tutti: %s: %s\n", operation, problem.c_str());
   }

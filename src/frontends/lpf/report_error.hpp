@@ -11,8 +11,8 @@
 
 namespace tutti::lpf {
 
-/// Prints "tutti: lpf_exec: argument P: is 0 (remedy: request one process or more, or LPF_MAX_P)".
-/// `process` < 0: no process is named. `argument` may be empty.
+/// Prints the text of a usage_error: "tutti: lpf_exec: P: is 0; request one process or more, or
+/// LPF_MAX_P". If `process` is not negative, the text names it as the rank. `argument` may be empty.
 TUTTI_API void report_error(const char* operation, int process, const char* argument,
                             const std::string& problem, const char* remedy) noexcept;
 
