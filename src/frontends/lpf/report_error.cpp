@@ -6,6 +6,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "tutti/error.hpp"
+
 namespace tutti::lpf {
 namespace {
 

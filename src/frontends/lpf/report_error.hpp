@@ -12,7 +12,8 @@
 namespace tutti::lpf {
 
 /// Prints the text of a usage_error: "tutti: lpf_exec: P: is 0; request one process or more, or
-/// LPF_MAX_P". If `process` is not negative, the text names it as the rank. `argument` may be empty.
+/// LPF_MAX_P". If `process` is not negative, the text names it as the rank. `argument` may be
+/// empty.
 TUTTI_API void report_error(const char* operation, int process, const char* argument,
                             const std::string& problem, const char* remedy) noexcept;
 
