@@ -92,7 +92,7 @@ class fake_endpoint final : public tutti::detail::endpoint {
   tutti::shm::wakeup_flag wakeup_;
 };
 
-/// What a communicator over all ranks of the job shares with others, on a thread that carries no
+/// What a communicator over all ranks of the job shares with others, on a thread that runs no
 /// rank.
 inline std::shared_ptr<tutti::detail::rank_state> fake_rank(fake_endpoint& ep) {
   auto shared = std::make_shared<tutti::detail::rank_state>();

@@ -47,8 +47,9 @@ int run_program(int argc, char** argv, const std::function<void(tutti::communica
       throw;
     } catch (const std::exception& e) {
       const std::string engine(tutti::detail::engine_of(tutti::detail::impl_of(world)));
-      const place at{world.rank(), world.size(), engine == "mpi" ? tutti::detail::find_launcher().module : engine,
-                     seed_of_interleaving(engine)};
+      const failure_site at{world.rank(), world.size(),
+                            engine == "mpi" ? tutti::detail::find_launcher().module : engine,
+                            seed_of_interleaving(engine)};
       std::call_once(printed, [&] { print_failure(start, at, e); });
       throw;
     }
