@@ -58,7 +58,7 @@ class grid_communicator : public communicator {
   }
 
   /// For the frame of the call: runs it over the grid.
-  void carry_out(const call& c) const;
+  void execute(const call& c) const;
 
  private:
   int columns_;

@@ -71,20 +71,20 @@ constexpr bool has(std::uint64_t key, given_arrays which) {
 
 /// Executes a call without counts if it equals the cached call of its collective, except for
 /// buffers and count. Such a call is as valid as the cached one. Returns true if it was executed.
-/// Returns false if nothing was done; the caller then uses run_call(). The caller has checked that
-/// its buffers hold the count, and that the operator's function object is empty. `combine` is null
+/// Returns false if nothing was done; the caller then uses run_call(). The caller ensures that its
+/// buffers hold the count, and that the operator's function object is empty. `combine` is null
 /// for calls that combine nothing.
 bool run_cached(communicator_impl&, std::uint64_t key, const void* input, void* output, std::size_t count,
                 combine_function combine);
 
-/// Which arrays of counts a call has: of what it sends, of what it receives.
+/// Which counts a call has in arrays: those of sent blocks (in), of received blocks (out), or both.
 enum class array_sides : std::uint8_t { in, out, both };
 
 /// A call whose counts are all given, in arrays of int or std::size_t, one for each block that is
 /// sent (in) or received (out). A null pointer means that this rank has no such array. If
 /// displacements are absent, the pointer to the counts takes their place.
 struct counted_call {
-  const void* input;          ///< as in `call`, and so on
+  const void* input;          ///< the members have the same meaning as in `call`
   void* output;               ///< null if nothing is received
   std::size_t input_length;   ///< available bytes, or those of the count if it is given
   std::size_t output_length;  ///< the same
@@ -105,8 +105,8 @@ extern template bool run_cached_with_counts<array_sides::out>(communicator_impl&
                                                               std::uint64_t);
 extern template bool run_cached_with_counts<array_sides::both>(communicator_impl&, counted_call&,
                                                                std::uint64_t);
-/// Stores the call: `c` as it was before, and `made` as it was executed.
-void cache_call(communicator_impl&, std::uint64_t key, const counted_call& c, const call& made);
+/// Stores a call in the cache: the arguments of the program, and the call that was executed.
+void cache_call(communicator_impl&, std::uint64_t key, const counted_call& arguments, const call& executed);
 
 }  // namespace tutti::detail
 TUTTI_API_END

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The source location of the current call of the program, for reports: "program.cpp:42". The named
-// parameters of most calls capture their location, and a call notes it before it does anything
+// parameters of most calls capture their location, and a call stores it before it does anything
 // else. Each rank has one slot, which every report about that rank reads. A call pays only the
 // store of one pointer.
 //
@@ -26,13 +26,13 @@ struct call_site_slot {
   std::source_location* slot;
 };
 
-/// Notes the location of this rank, in three instructions.
+/// Stores the location of this rank's call, in three instructions.
 [[gnu::always_inline]] inline void set_call_site(communicator_impl& c,
                                                  const std::source_location& at) noexcept {
   *reinterpret_cast<call_site_slot&>(c).slot = at;
 }
 
-/// The location that this rank noted last.
+/// The location of this rank's last call.
 const std::source_location& place_of(const communicator_impl&) noexcept;
 
 }  // namespace tutti::detail

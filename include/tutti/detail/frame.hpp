@@ -29,10 +29,11 @@ struct frame_of {
               ((parameter_of<std::remove_reference_t<Args>> == parameter::send_recv_buf) || ...)
           ? parameter::send_recv_buf
           : parameter::recv_buf;
-  using fresh = std::conditional_t<F.what == collective::barrier, void,
-                                   std::conditional_t<F.single, T, default_container<T>>>;
-  using fresh_part = std::conditional_t<F.single && F.what == collective::reduce, std::optional<T>, fresh>;
-  using base = frame_base<fresh, fresh_part, out, F.how == mode::persistent, Args...>;
+  using new_container = std::conditional_t<F.what == collective::barrier, void,
+                                           std::conditional_t<F.single, T, default_container<T>>>;
+  using new_part =
+      std::conditional_t<F.single && F.what == collective::reduce, std::optional<T>, new_container>;
+  using base = frame_base<new_container, new_part, out, F.how == mode::persistent, Args...>;
 };
 
 template <form F, class T, class... Args>

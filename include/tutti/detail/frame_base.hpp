@@ -42,12 +42,12 @@ struct result_of_parts<part<parameter::send_buf, T>> {
   using type = T;
 };
 
-/// - Fresh: the container that the call makes if no receive buffer is passed (void: it receives
-///   nothing).
-/// - FreshPart: the type in which it is returned.
+/// - NewContainer: the container that the call makes if no receive buffer is passed (void: it
+///   receives nothing).
+/// - NewPart: the type in which it is returned.
 /// - Out: the parameter that names the receive buffer.
 /// - ByReference: containers are returned as references into the frame, which is used again.
-template <class Fresh, class FreshPart, parameter Out, bool ByReference, class... Args>
+template <class NewContainer, class NewPart, parameter Out, bool ByReference, class... Args>
 class frame_base {
  protected:
   struct nothing {};
@@ -90,10 +90,11 @@ class frame_base {
   }
 
   // --- receive buffers
-  static constexpr bool receives = !std::is_void_v<Fresh>;
+  static constexpr bool receives = !std::is_void_v<NewContainer>;
   static constexpr bool explicit_out = has<Out> && !is_automatic<Out>();
-  static constexpr bool new_first = receives && !has<Out>;  // not asked for: first in the result
-  using made = std::conditional_t<explicit_out || !receives, nothing, Fresh>;
+  // If no argument requests the received data, they are the first part of the result.
+  static constexpr bool new_part_first = receives && !has<Out>;
+  using made = std::conditional_t<explicit_out || !receives, nothing, NewContainer>;
 
   auto& out() noexcept {
     if constexpr (explicit_out)
@@ -138,7 +139,7 @@ class frame_base {
   template <class C>
   using returned =
       std::conditional_t<ByReference && argument_shape_of<C>() == argument_shape::contiguous, const C&, C>;
-  using fresh_part = std::conditional_t<std::is_same_v<Fresh, FreshPart>, returned<made>, FreshPart>;
+  using new_part = std::conditional_t<std::is_same_v<NewContainer, NewPart>, returned<made>, NewPart>;
 
   template <parameter N, class Object>
   static constexpr auto part_of_object() {
@@ -154,13 +155,13 @@ class frame_base {
     else if constexpr (is_object_buffer<typename Argument::data_type>)
       return part_of_object<Argument::name, typename Argument::data_type::unpacked_object>();
     else if constexpr (std::is_same_v<typename Argument::data_type, automatic>)
-      return part_list<part<Argument::name, fresh_part>>{};
+      return part_list<part<Argument::name, new_part>>{};
     else
       return part_list<part<Argument::name, returned<typename Argument::data_type>>>{};
   }
   static constexpr auto first_part() {
-    if constexpr (new_first)
-      return part_list<part<Out, fresh_part>>{};
+    if constexpr (new_part_first)
+      return part_list<part<Out, new_part>>{};
     else
       return part_list<>{};
   }

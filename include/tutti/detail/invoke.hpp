@@ -44,7 +44,7 @@ template <form F, class T, form Named, class Communicator, class... Args>
 // Whether the communicator executes its calls itself, as grid_communicator does.
 template <class Communicator>
 inline constexpr bool executes_itself = requires(const Communicator& comm, const call& c) {
-  comm.carry_out(c);
+  comm.execute(c);
 };
 
 // Args are the types of the arguments themselves.
@@ -69,11 +69,11 @@ auto invoke_general(const collective_caller& site, const Communicator& comm, Arg
     if (f.serves_others()) [[unlikely]] {
       f.announce_rejection(site, c);
       if constexpr (executes_itself<Communicator>)
-        serve_by(site.where, [&] { comm.carry_out(c); });
+        serve_by(site.where, [&] { comm.execute(c); });
       else
         serve(site.where, c);
     } else if constexpr (executes_itself<Communicator>) {
-      comm.carry_out(c);
+      comm.execute(c);
     } else {
       run_call(site.where, c);
     }

@@ -14,7 +14,7 @@
 TUTTI_API_BEGIN
 namespace tutti::detail {
 
-/// Sends and receives concurrently. The receive is checked before anything is sent. If the receive
+/// Sends and receives concurrently. The receive is validated before anything is sent. If the receive
 /// throws, the call still waits for the send.
 template <class Frame>
 auto exchange_messages(communicator_impl& where, Frame& f, int default_tag) {
@@ -27,15 +27,15 @@ auto exchange_messages(communicator_impl& where, Frame& f, int default_tag) {
   } else {
     const recv_args in = f.incoming();
     validate_recv(where, in);
-    auto under_way = start_send(where, out);
+    auto pending_send = start_send(where, out);
     envelope received;
     try {
       received = receive_after_send(where, in);
     } catch (...) {
-      under_way->wait();
+      pending_send->wait();
       throw;
     }
-    under_way->wait();
+    pending_send->wait();
     return f.finish(received);
   }
 }
@@ -53,7 +53,7 @@ auto optional_result(bool is_found, Frame& f, const envelope& received) {
 }
 
 template <message_form F, class Communicator, class Frame>
-auto carry_out(Communicator& comm, Frame& f) {
+auto execute(Communicator& comm, Frame& f) {
   using call = message_call;
   communicator_impl& where = impl_of(comm);
   if constexpr (F.what == call::sendrecv) {
@@ -99,7 +99,7 @@ auto invoke_validated_message(Communicator& comm, Args&&... args) {
   constexpr bool typed = has_layouts<std::remove_cvref_t<Args>...>;
   if constexpr (F.how == mode::blocking || !(F.sends() || F.receives())) {
     message_frame_for<F, T, std::remove_cvref_t<Args>&...> f(where, without_const(args)...);
-    return carry_out<F>(comm, f);
+    return execute<F>(comm, f);
   } else {
     using held = held_frame<message_frame_for<F, T, std::remove_cvref_t<Args>...>>;
     auto storage = held::make(handle_of(comm), static_cast<Args&&>(args)...);

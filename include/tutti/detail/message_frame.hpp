@@ -19,8 +19,9 @@ struct message_frame_of {
   static constexpr bool in_place =
       ((parameter_of<std::remove_reference_t<Args>> == parameter::send_recv_buf) || ...);
   static constexpr parameter out = in_place ? parameter::send_recv_buf : parameter::recv_buf;
-  using fresh = std::conditional_t<F.receives(), std::conditional_t<F.single, T, default_container<T>>, void>;
-  using base = frame_base<fresh, fresh, out, F.how == mode::persistent, Args...>;
+  using new_container =
+      std::conditional_t<F.receives(), std::conditional_t<F.single, T, default_container<T>>, void>;
+  using base = frame_base<new_container, new_container, out, F.how == mode::persistent, Args...>;
 };
 
 /// T is the type of the received elements.

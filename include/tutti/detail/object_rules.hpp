@@ -117,17 +117,17 @@ inline constexpr bool is_automatic_buffer = false;
 template <parameter N, flow F, resize_policy P>
 inline constexpr bool is_automatic_buffer<argument<N, F, P, automatic>> = true;
 
-/// The objects that the call F<T>(Args...) moves.
+/// The objects that the call F<T>(Args...) sends and receives.
 template <auto F, class T, class... Args>
 struct object_call {
   using sent = typename object_named<parameter::send_buf, Args...>::type;  // or void
   using item = typename std::conditional_t<sends_many(F), item_of<sent>, std::type_identity<sent>>::type;
-  static constexpr bool names_place =
+  static constexpr bool has_receive_buffer =
       ((parameter_of<Args> == parameter::send_recv_buf ||
         (parameter_of<Args> == parameter::recv_buf && !is_automatic_buffer<Args>)) ||
        ...);
   /// Whether the call makes a container because no receive buffer is passed.
-  static constexpr bool makes = (rules_of(F).makes && !is_bcast(F)) && !names_place &&
+  static constexpr bool makes = (rules_of(F).makes && !is_bcast(F)) && !has_receive_buffer &&
                                 !std::is_void_v<item> && (std::is_void_v<T> || !is_message(F));
   static constexpr auto find_made() {
     if constexpr (!makes)

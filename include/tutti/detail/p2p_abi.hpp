@@ -12,12 +12,12 @@
 // int x = 5, y = 0;
 // detail::send_args out{.operation = "isend", .destination = world.rank(),
 //                       .data = &x, .bytes = sizeof x};
-// auto under_way = detail::start_send(detail::impl_of(world), out);
+// auto pending = detail::start_send(detail::impl_of(world), out);
 // detail::recv_args in{.operation = "recv", .source = rank::any, .tag = tags::any,
 //                      .into = &y, .capacity = sizeof y};
-// detail::envelope came = detail::receive(detail::impl_of(world), in);
-// under_way->wait();
-// assert(y == 5 && came.source == world.rank() && came.bytes == sizeof x);
+// detail::envelope received = detail::receive(detail::impl_of(world), in);
+// pending->wait();
+// assert(y == 5 && received.source == world.rank() && received.bytes == sizeof x);
 // ```
 #pragma once
 
@@ -70,7 +70,7 @@ struct send_args {
   std::size_t bytes = 0;
 };
 
-/// A message that mprobe() found and removed from the reach of every other receive.
+/// A message that mprobe() found. No receive can match it, unless it names the message.
 class matched_message;
 
 /// A message to be received. A receive from rank::null completes at once with an empty message;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a public handle of data to the library's object behind it, and back. Only the library uses
-// it; the public class has no such members.
+// Converts a public handle to the library's data_handle and back. Only the library uses it; the
+// public class has no such members.
 #pragma once
 
 #include "tutti/detail/export.hpp"

@@ -119,7 +119,7 @@ class typed_arguments : public frame<F, T, Args...> {
 
   static constexpr form inner_form = {F.what, mode::blocking, F.single, F.equal_blocks};
   auto make_inner(call& c) {
-    if constexpr (base::new_first)
+    if constexpr (base::new_part_first)
       return frame<inner_form, T, decltype(this->inner_argument<std::remove_reference_t<Args>>())...,
                    decltype(this->made_argument())>(c, inner_argument<std::remove_reference_t<Args>>()...,
                                                     made_argument());

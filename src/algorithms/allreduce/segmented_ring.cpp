@@ -30,11 +30,12 @@ void write(const shape& s, builder& b) {
   const auto part = [&](buffer which, index at_block, index at_segment) {
     return segment(block(which, at_block, partition::split), at_segment);
   };
-  const auto step = [&](buffer source, index sent, index now, index before) {
-    b.send(up, part(source, sent, now));
-    b.recv_reduce_left({down}, part(buffer::input, plus(sent, -1), now),
-                       part(buffer::output, plus(sent, -1), now));
-    b.exchange(up, part(buffer::output, plus(sent, 1), before), down, part(buffer::output, sent, before));
+  const auto step = [&](buffer source, index sent_block, index current, index previous) {
+    b.send(up, part(source, sent_block, current));
+    b.recv_reduce_left({down}, part(buffer::input, plus(sent_block, -1), current),
+                       part(buffer::output, plus(sent_block, -1), current));
+    b.exchange(up, part(buffer::output, plus(sent_block, 1), previous), down,
+               part(buffer::output, sent_block, previous));
   };
   b.loop({1, 2}, [&] {
     // The loop over segments is the inner counter here, and the outer one within the loop below.

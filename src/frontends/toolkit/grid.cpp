@@ -111,7 +111,7 @@ grid_communicator::grid_communicator(const communicator& ranks)
       along_row_(row_graph(ranks, columns_)),
       along_column_(column_graph(ranks, columns_)) {}
 
-void grid_communicator::carry_out(const call& c) const {
+void grid_communicator::execute(const call& c) const {
   detail::validate_call(detail::impl_of(*this), c);
   const auto p = static_cast<std::size_t>(size()), me = static_cast<std::size_t>(rank());
   const auto columns = static_cast<std::size_t>(columns_);
