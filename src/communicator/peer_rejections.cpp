@@ -56,14 +56,14 @@ bool peer_rejections::set_aside(rejection& one) noexcept {
 
 // A run that has ended keeps its word.
 void peer_rejections::set_word() noexcept {
-  const shm::rank_identity* expected = carrier_;
+  const shm::rank_identity* expected = runner_;
   running_thread_.compare_exchange_strong(expected, &shm::rejecting_identity, std::memory_order_relaxed);
 }
 
 void peer_rejections::restore_if_empty() noexcept {
   if (!arrived_.empty() || without_memory_) return;
   const shm::rank_identity* expected = &shm::rejecting_identity;
-  running_thread_.compare_exchange_strong(expected, carrier_, std::memory_order_relaxed);
+  running_thread_.compare_exchange_strong(expected, runner_, std::memory_order_relaxed);
 }
 
 }  // namespace tutti::detail

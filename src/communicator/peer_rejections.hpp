@@ -45,11 +45,11 @@ class peer_rejections final : public rejection_inbox {
   peer_rejections& operator=(const peer_rejections&) = delete;
 
   /// The value of the word while there is no rejection. Before the first rejection can arrive.
-  void carried_by(const shm::rank_identity* one) noexcept {
-    carrier_ = one;
+  void run_by(const shm::rank_identity* one) noexcept {
+    runner_ = one;
     running_thread_.store(one, std::memory_order_relaxed);
   }
-  const shm::rank_identity* carrier() const noexcept { return carrier_; }
+  const shm::rank_identity* runner() const noexcept { return runner_; }
 
   void deliver(const rejection& what) noexcept override;
   /// This rank rejects that call itself, so it ignores the rejections of others for the same call.
@@ -91,7 +91,7 @@ class peer_rejections final : public rejection_inbox {
   static constexpr std::size_t max_of_other_groups = 256;
 
   word& running_thread_;
-  const shm::rank_identity* carrier_ = nullptr;
+  const shm::rank_identity* runner_ = nullptr;
   std::mutex lock_;
   std::vector<rejection> arrived_;
   // One that there was no memory for, without its text. It is due at once, as are those that it

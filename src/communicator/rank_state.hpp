@@ -98,12 +98,12 @@ struct rank_state final : rank_progress {
   int calls_that_defer_rejections = 0;  // objects of deferred_rejections
   /// `one` runs this rank until end(). From here on other ranks may send rejections.
   void begin(const shm::rank_identity* one) {
-    rejections.carried_by(one);
+    rejections.run_by(one);
     ep->receive_rejections(&rejections);
   }
   bool may_call_here() const noexcept {
     const auto* whose = running_thread.load(std::memory_order_relaxed);
-    if (whose == &shm::rejecting_identity) whose = rejections.carrier();
+    if (whose == &shm::rejecting_identity) whose = rejections.runner();
     return whose == shm::current_rank ||
            (any_thread && whose != &shm::ended_run_identity && shm::current_rank != &shm::kernel_identity);
   }

@@ -36,7 +36,7 @@ struct peer_rejections_test : testing::Test {
   peer_rejections::word word{nullptr};
   peer_rejections list{word};
 
-  peer_rejections_test() { list.carried_by(&self); }
+  peer_rejections_test() { list.run_by(&self); }
   static rejection of(std::uint64_t context, std::uint32_t call, int rank = 1) {
     return {context, call, rank, "error"};
   }
@@ -52,7 +52,7 @@ struct peer_rejections_test : testing::Test {
   auto due(std::uint32_t next) { return list.take_due(state_before(next)); }
 };
 
-TEST_F(peer_rejections_test, without_any_the_word_is_the_carrier) {
+TEST_F(peer_rejections_test, without_any_the_word_names_the_running_thread) {
   EXPECT_EQ(word.load(), &self);
   EXPECT_FALSE(due(100));
   EXPECT_EQ(word.load(), &self);
@@ -158,7 +158,7 @@ TEST_F(peer_rejections_test, a_run_that_has_ended_keeps_its_word) {
 }
 
 TEST_F(peer_rejections_test, any_thread_may_carry_the_rank) {
-  list.carried_by(nullptr);
+  list.run_by(nullptr);
   list.deliver(of(1, 7));
   EXPECT_EQ(word.load(), &shm::rejecting_identity);
   EXPECT_TRUE(due(8));

@@ -14,8 +14,8 @@
 TUTTI_API_BEGIN
 namespace tutti::detail {
 
-/// Sends and receives concurrently. The receive is validated before anything is sent. If the receive
-/// throws, the call still waits for the send.
+/// Sends and receives concurrently. The receive is validated before anything is sent. If the
+/// receive throws, the call still waits for the send.
 template <class Frame>
 auto exchange_messages(communicator_impl& where, Frame& f, int default_tag) {
   const send_args out = f.outgoing(default_tag);
