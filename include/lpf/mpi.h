@@ -4,8 +4,8 @@
  * tutti::lpf_mpich to select the MPI; with pkg-config, tutti-lpf-mpi-openmpi or
  * tutti-lpf-mpi-mpich.
  *
- * A program that calls lpf_hook() itself defines `const int LPF_MPI_AUTO_INITIALIZE = 0;`. All processes of
- * an mpirun then enter main.
+ * A program that calls lpf_hook() itself defines `const int LPF_MPI_AUTO_INITIALIZE = 0;`. All
+ * processes of an mpirun then enter main.
  */
 #ifndef LPF_MPI_H
 #define LPF_MPI_H
@@ -31,8 +31,8 @@ lpf_err_t lpf_mpi_initialize_with_mpicomm(MPI_Comm comm, lpf_init_t* init);
 /** The same for `nprocs` processes that connect at a port of a host. `server` is a name or an
  * address of the host of process 0, and `port` a number or the name of a service. `timeout` is in
  * milliseconds. Each process passes a different `pid`. Initializes MPI if necessary, and then
- * finalizes it at exit(). LPF_ERR_FATAL: the processes do not connect in time, do not agree, or were not
- * started together by one launcher. */
+ * finalizes it at exit(). LPF_ERR_FATAL: the processes do not connect in time, do not agree, or
+ * were not started together by one launcher. */
 lpf_err_t lpf_mpi_initialize_over_tcp(const char* server, const char* port, int timeout, lpf_pid_t pid,
                                       lpf_pid_t nprocs, lpf_init_t* init);
 

@@ -42,7 +42,7 @@ void use(tutti::communicator& comm, MPI_Comm same) {
 
 int main(int argc, char** argv) {
   const tests::program_start start(argc, argv);
-  tests::place at{0, tutti::detail::find_launcher().ranks, tutti::detail::find_launcher().module};
+  tests::failure_site at{0, tutti::detail::find_launcher().ranks, tutti::detail::find_launcher().module};
   int status = 0;
   try {
     check.throws<tutti::usage_error>([] { (void)tutti::adopt(MPI_COMM_WORLD); }, {"adopt"});

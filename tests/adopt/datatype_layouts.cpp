@@ -264,7 +264,7 @@ void in_calls(communicator& world) {
 
 int main(int argc, char** argv) {
   const tests::program_start start(argc, argv);
-  tests::place at{0, tutti::detail::find_launcher().ranks, tutti::detail::find_launcher().module};
+  tests::failure_site at{0, tutti::detail::find_launcher().ranks, tutti::detail::find_launcher().module};
   int status = 0;
   MPI_Init(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

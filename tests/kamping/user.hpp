@@ -15,7 +15,7 @@ namespace tests {
 template <class Program>
 int as_user(int argc, char** argv, Program&& program) {
   const program_start start(argc, argv);
-  place at{0, tutti::detail::find_launcher().ranks, tutti::detail::find_launcher().module};
+  failure_site at{0, tutti::detail::find_launcher().ranks, tutti::detail::find_launcher().module};
   kamping::Environment environment(argc, argv);
   at.rank = kamping::world_rank_signed();
   try {
