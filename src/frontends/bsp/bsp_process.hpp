@@ -25,6 +25,7 @@
 #include "frontends/bsp/superstep_check.hpp"
 #include "frontends/bsp/sync_summary.hpp"
 #include "tutti/detail/bsp_abi.hpp"
+#include "tutti/detail/export.hpp"
 
 namespace tutti::bsp {
 
@@ -113,11 +114,11 @@ class process {
     if (failure_ != nullptr) [[unlikely]]
       throw_failure();
   }
-  [[noreturn]] void throw_failure();
+  [[noreturn]] TUTTI_API void throw_failure();
   bool is_process(int pid) const noexcept {
     return static_cast<unsigned>(pid) < static_cast<unsigned>(nprocs_);
   }
-  [[noreturn]] void refuse_remote(message_kind kind, int peer);
+  [[noreturn]] TUTTI_API void refuse_remote(message_kind kind, int peer);
   /// Adds a message to the outbox of this superstep, without its local side. Null: the outbox is
   /// full.
   message* new_message(int peer, slot remote, std::size_t offset, std::size_t bytes, message_kind kind) {
@@ -137,8 +138,8 @@ class process {
     m.set_origin(pid_, kind);
     return &m;
   }
-  [[noreturn]] void refuse_local(const char* operation, const char* parameter, slot s, std::size_t offset,
-                                 std::size_t bytes);
+  [[noreturn]] TUTTI_API void refuse_local(const char* operation, const char* parameter, slot s,
+                                           std::size_t offset, std::size_t bytes);
   std::byte* local_address(const char* operation, const char* parameter, slot s, std::size_t offset,
                            std::size_t bytes) {
     const area* const a = memory_.find(s, offset, bytes);
@@ -146,7 +147,7 @@ class process {
       refuse_local(operation, parameter, s, offset, bytes);
     return a->base + offset;
   }
-  void check_registered_earlier(const char* operation, const char* parameter, slot s);
+  TUTTI_API void check_registered_earlier(const char* operation, const char* parameter, slot s);
   [[noreturn]] void refuse_piggybacked_put(const piggybacked_put& p);
   /// The memory of a slot for a collective. Null if the collective does not access it.
   std::byte* collective_buffer(const char* operation, const char* parameter, slot s, std::size_t bytes,

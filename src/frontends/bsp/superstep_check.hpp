@@ -17,6 +17,7 @@
 #include "frontends/bsp/outbox.hpp"
 #include "tutti/detail/abi.hpp"
 #include "tutti/detail/bsp_abi.hpp"
+#include "tutti/detail/export.hpp"
 
 namespace tutti::bsp {
 
@@ -25,7 +26,7 @@ class superstep_check {
   superstep_check(detail::communicator_impl& all, const memory_register& memory);
 
   /// A put or a get, whose local side is set.
-  void add_message(const call_site& where, const message& m);
+  TUTTI_API void add_message(const call_site& where, const message& m);
 
   /// A global registration or deregistration. All processes must make the same ones, in the same
   /// order; sizes may differ.
