@@ -24,6 +24,7 @@
 namespace {
 
 using namespace tutti;
+using namespace tutti::detail;
 using tests::check;
 
 // Returns the values of all ranks, concatenated. `id`: a different one for each call.
