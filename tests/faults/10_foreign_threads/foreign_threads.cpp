@@ -2,6 +2,8 @@
 //
 // Tests that calls from threads that do not run the rank throw usage_error at once, for every
 // call and also for cached calls. The communicator must stay usable.
+#include <algorithm>
+#include <chrono>
 #include <future>
 #include <map>
 #include <mutex>
@@ -21,15 +23,21 @@ using tests::check;
 
 namespace {
 
-// Returns the message that `use` throws on another thread.
+// Returns the message that `use` throws.
 template <class Use>
-std::string message_from_thread(Use&& use) {
+std::string message_of(Use&& use) {
   try {
-    std::async(std::launch::async, [&] { use(); }).get();
+    use();
   } catch (const usage_error& e) {
     return e.what();
   }
   return "nothing";
+}
+
+// The same on another thread.
+template <class Use>
+std::string message_from_thread(Use&& use) {
+  return message_of([&] { std::async(std::launch::async, [&] { use(); }).get(); });
 }
 
 template <class Use>
@@ -64,6 +72,25 @@ void calls(communicator& world) {
   });
   reduce();
   check.that(sum[0] == world.size() * (world.size() - 1) / 2, "the communicator is as it was");
+}
+
+// Two threads at once, each with its own communicator of this rank.
+void two_communicators(communicator& world) {
+  communicator other = world.duplicate();
+  std::vector<int> v(3, 1), sum(3);
+  const auto reduce = [&] { world.allreduce(send_buf(v), op(std::plus<>{}), recv_buf(sum)); };
+  const auto barrier = [&] { other.barrier(); };
+  for (int i = 0; i < 4; ++i) reduce(), barrier();
+  std::fill(sum.begin(), sum.end(), 0);
+  const auto begin = std::chrono::steady_clock::now();
+  auto first = std::async(std::launch::async, [&] { return message_of(reduce); });
+  auto second = std::async(std::launch::async, [&] { return message_of(barrier); });
+  for (const std::string& text : {first.get(), second.get()})
+    check.that(text.find("does not run rank") != std::string::npos, "one of two threads throws " + text);
+  check.that(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10), "they throw at once");
+  check.that(sum[0] == 0, "the rejected call has no result");
+  reduce(), barrier();
+  check.that(sum[0] == world.size(), "both communicators are as they were");
 }
 
 void point_to_point(communicator& world) {
@@ -182,6 +209,7 @@ void supersteps(communicator& world) {
 int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
     cases("calls", [&] { calls(world); });
+    cases("two_communicators", [&] { two_communicators(world); });
     cases("point_to_point", [&] { point_to_point(world); });
     cases("requests", [&] { requests(world); });
     cases("destroyed_on_thread", [&] { destroyed_on_thread(world); });
