@@ -101,7 +101,7 @@ std::string program_file(const std::string& word) {
   };
   if (word.empty()) return {};
   if (word.find('/') != word.npos) return can_start(word) ? word : std::string();
-  const char* path = std::getenv("PATH");
+  const char* path = secure_getenv("PATH");
   std::istringstream folders(path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path);
   for (std::string folder; std::getline(folders, folder, ':');)
     if (const fs::path file = fs::path(folder.empty() ? "." : folder) / word; can_start(file))

@@ -52,7 +52,7 @@ void add_options(CLI::App& to, explain_query& q) {
 class scoped_variables {
  public:
   void set(const std::string& name, const std::string& value) {
-    const char* before = std::getenv(name.c_str());
+    const char* before = secure_getenv(name.c_str());
     before_.emplace_back(name, before == nullptr ? std::nullopt : std::optional<std::string>(before));
     setenv(name.c_str(), value.c_str(), 1);
   }

@@ -151,14 +151,14 @@ void refuse_a_file_of_programs(const words& command) {
 // Open MPI: -x NAME=VALUE, repeated for each of several programs, which a colon separates.
 words for_openmpi(const words& command, const std::string& preload,
                   const std::map<std::string, std::string>& settings) {
-  if (std::getenv("OMPI_MCA_mca_base_env_list") != nullptr)
+  if (secure_getenv("OMPI_MCA_mca_base_env_list") != nullptr)
     throw called_wrongly(
         "Open MPI accepts OMPI_MCA_mca_base_env_list or -x, but not both, and tutti needs -x; unset it, and "
         "pass its variables with -x");
   refuse_a_file_of_programs(command);
   words flags{"-x", "LD_PRELOAD=" + preload};
   for (const auto& [name, value] : settings) {
-    const char* now = std::getenv(name.c_str());
+    const char* now = secure_getenv(name.c_str());
     const bool is_unchanged = now != nullptr && value == now;
     flags.insert(flags.end(), {"-x", is_unchanged ? name : name + '=' + value});
   }
@@ -192,7 +192,7 @@ plan make_plan(const words& command, const preload_options& options) {
   const bool launcher = has_launcher_name(p.file);
   p.mpi = launcher ? mpi_by_launcher(command, p.file, options.mpi) : mpi_by_program(command, options.mpi);
   p.library = library_for(p.mpi);
-  const char* inherited = std::getenv("LD_PRELOAD");
+  const char* inherited = secure_getenv("LD_PRELOAD");
   const std::string preload =
       p.library + (inherited != nullptr && *inherited != '\0' ? ':' + std::string(inherited) : "");
   const auto settings = settings_for_ranks(options);

@@ -73,7 +73,7 @@ std::string suggest_any(std::string_view typed) {
 
 std::size_t columns_of_output() {
   constexpr std::size_t min_columns = 40;
-  if (const char* text = std::getenv("COLUMNS")) {
+  if (const char* text = secure_getenv("COLUMNS")) {
     const std::string_view view(text);
     std::size_t columns = 0;
     const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), columns);

@@ -55,7 +55,7 @@ std::string name_of_job() {
   const launcher by = find_launcher();
   std::string name = by.module + by.evidence;
   for (const char* variable : {"PMIX_NAMESPACE", "PMI_JOBID", "PMI_KVSNAME", "SLURM_JOB_ID", "SLURM_STEP_ID"})
-    if (const char* value = std::getenv(variable)) name += "/" + std::string(value);
+    if (const char* value = secure_getenv(variable)) name += "/" + std::string(value);
   if (by.mpi) return name;
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
