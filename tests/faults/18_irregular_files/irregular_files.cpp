@@ -13,6 +13,7 @@
 #include "support/ranks.hpp"
 #include "support/scoped_variable.hpp"
 #include "tool/tool.hpp"
+#include "tutti/tasks.hpp"
 #include "tutti/tutti.hpp"
 
 namespace {
@@ -95,6 +96,22 @@ TEST_F(irregular_files, are_rejected_for_traces) {
     });
     EXPECT_NE(output.find("TUTTI_TRACE: " + name), output.npos) << output;
     EXPECT_NE(output.find("only a regular file can be written"), output.npos) << output;
+  }
+}
+
+TEST_F(irregular_files, are_rejected_for_task_traces) {
+  for (const std::string& name : {fifo, std::string("/dev/null"), std::string("/dev/full")}) {
+    const scoped_variable trace("TUTTI_TRACE", "tasks:" + name);
+    const std::string output = captured_stderr([&] {
+      EXPECT_TRUE(passes(job{"threads", 2}, [](tutti::communicator& world) {
+        tutti::tasks::runtime rt(world);
+        const auto x = rt.data<int>(0);
+        rt.insert([](int& value) { value = 1; }, tutti::tasks::write(x));
+        rt.wait_all();
+      }));
+    });
+    EXPECT_TRUE(contains(output, "TUTTI_TRACE: " + name));
+    EXPECT_TRUE(contains(output, "only a regular file can be written"));
   }
 }
 
