@@ -140,7 +140,12 @@ void containers(const Communicator<>& comm) {
   auto got = comm.recv<int>(recv_buf(alloc_new_using<own_container>));
   static_assert(std::is_same_v<decltype(got), own_container<int>>);
   check.equal(got.size(), comm.rank_shifted_cyclic(-1) + 1);
+}
 
+// --- Span{it, it}
+
+void spans(const Communicator<>& comm) {
+  const int p = comm.size_signed(), me = comm.rank_signed();
   std::vector<int> values(10);
   std::iota(values.begin(), values.end(), me);
   Span part{values.begin() + 2, values.begin() + 5};
@@ -149,6 +154,10 @@ void containers(const Communicator<>& comm) {
   static_assert(std::is_same_v<decltype(all_of_it), const Span<const int>>);
   static_assert(std::is_same_v<decltype(all_of_it)::value_type, int>);
   check.that(part.size() == 3 && part[0] == me + 2 && all_of_it.size() == 10 && part.data() == &values[2]);
+  const Span none{values.end(), values.end()};
+  const Span of_pointers{values.data(), values.data() + 4};
+  static_assert(std::is_same_v<decltype(of_pointers), const Span<int>>);
+  check.that(none.empty() && of_pointers.size() == 4);
   const auto spans = comm.allgather(send_buf(part));
   for (int r = 0; r < p; ++r) check.equal(spans[static_cast<std::size_t>(3 * r + 2)], r + 4);
   comm.allreduce(send_recv_buf(part), op(ops::max<>{}));
@@ -474,6 +483,7 @@ int main(int argc, char** argv) {
     sample_sort();
     flattened(comm);
     containers(comm);
+    spans(comm);
     in_place(comm);
     grid_of_ranks();
     rank_ranges(comm);
