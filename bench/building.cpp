@@ -56,7 +56,7 @@ cost cost_of(const tutti::detail::pure_algorithm& a, int ranks, int rank) {
     c.bytes = made.memory();
     c.rounds = static_cast<std::size_t>(
         std::count_if(made.items.begin(), made.items.end(),
-                      [](const tutti::detail::item& i) { return i.kind == tutti::detail::item_kind::round; }));
+                      [](const auto& item) { return item.kind == tutti::detail::item_kind::round; }));
     spent += us;
   }
   return c;
@@ -90,7 +90,8 @@ int main(int argc, char** argv) {
           return a->name.find(part) != a->name.npos;
         }))
       continue;
-    if (has_restriction(a->restrictions, tutti::detail::restriction::power_of_two) && (ranks & (ranks - 1)) != 0)
+    if (has_restriction(a->restrictions, tutti::detail::restriction::power_of_two) &&
+        (ranks & (ranks - 1)) != 0)
       continue;
     if (has_restriction(a->restrictions, tutti::detail::restriction::even_ranks) && ranks % 2 != 0) continue;
     if (has_restriction(a->restrictions, tutti::detail::restriction::inter) && ranks < 2) continue;

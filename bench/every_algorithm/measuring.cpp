@@ -30,15 +30,18 @@ tutti::detail::outcome start(int argc, char** argv, int ranks, const tutti::deta
   const int cores = tutti::detail::usable_cores();
   if (ranks == 0)
     ranks =
-        static_cast<int>(tutti::detail::number_setting("TUTTI_RANKS", 1, 1000000, static_cast<std::uint64_t>(cores)));
+        static_cast<int>(tutti::detail::number_setting("TUTTI_RANKS", 1, 1000000,
+                                                       static_cast<std::uint64_t>(cores)));
   const tutti::detail::engine_entry& engine = tutti::detail::pick_engine(
-      engine_setting.value_or(""), {.launched = tutti::detail::find_launcher().mpi, .ranks = ranks, .cores = cores});
+      engine_setting.value_or(""),
+      {.launched = tutti::detail::find_launcher().mpi, .ranks = ranks, .cores = cores});
   return tutti::tuning::start(engine, ranks, argc, argv, program);
 }
 
 std::string engine_name(endpoint& ep) {
-  return ep.engine() == "mpi" ? tutti::detail::setting("TUTTI_MPI").value_or(tutti::detail::find_launcher().module)
-                              : std::string(ep.engine());
+  return ep.engine() == "mpi"
+             ? tutti::detail::setting("TUTTI_MPI").value_or(tutti::detail::find_launcher().module)
+             : std::string(ep.engine());
 }
 
 bool has_in_place(tutti::collective what) {
@@ -46,8 +49,8 @@ bool has_in_place(tutti::collective what) {
 }
 
 // Returns the algorithm with its default parameters and, if requested, with others, one at a time.
-std::vector<std::string> variants(const tutti::detail::pure_algorithm& a, const campaign_options& w, int ranks,
-                                  std::size_t bytes) {
+std::vector<std::string> variants(const tutti::detail::pure_algorithm& a, const campaign_options& w,
+                                  int ranks, std::size_t bytes) {
   std::vector<std::string> texts{std::string(a.name)};
   if (!w.parameters) return texts;
   for (const tutti::detail::algorithm_parameter_range& p : a.parameters) {
@@ -57,7 +60,8 @@ std::vector<std::string> variants(const tutti::detail::pure_algorithm& a, const 
     if (p.which == tutti::detail::algorithm_parameter::segment) values = {4096, 16384, 65536, 262144};
     for (const std::uint32_t v : values) {
       if (v == p.default_value || v < p.min || v > p.max) continue;
-      if (p.which == tutti::detail::algorithm_parameter::segment ? v >= bytes : v > static_cast<std::uint32_t>(ranks))
+      if (p.which == tutti::detail::algorithm_parameter::segment ? v >= bytes
+                                                                 : v > static_cast<std::uint32_t>(ranks))
         continue;
       texts.push_back(fmt::format("{}:{}={}", a.name, name_of(p.which), v));
     }

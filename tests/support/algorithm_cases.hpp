@@ -24,14 +24,15 @@ struct composed_algorithm;
 namespace tests {
 
 /// Runs one algorithm of the catalogue with its default parameters and with others.
-void try_algorithm(tutti::detail::communicator_impl& comm, cases& cases, const tutti::detail::pure_algorithm& a);
+void try_algorithm(tutti::detail::communicator_impl& comm, cases& cases,
+                   const tutti::detail::pure_algorithm& a);
 /// Runs everything that this engine supports on this communicator.
 void try_every_algorithm(tutti::detail::communicator_impl& comm, cases& cases);
 
 enum class coverage { all, some };
 /// Runs one composition if the topology of this communicator permits it.
-void try_composition(tutti::detail::communicator_impl& comm, cases& cases, const tutti::detail::composed_algorithm& a,
-                     coverage extent = coverage::all);
+void try_composition(tutti::detail::communicator_impl& comm, cases& cases,
+                     const tutti::detail::composed_algorithm& a, coverage extent = coverage::all);
 /// Runs every composition that the topology of this communicator permits.
 void try_every_composition(tutti::detail::communicator_impl& comm, cases& cases,
                            coverage extent = coverage::all);

@@ -28,21 +28,28 @@ struct fake_record {
 
 class fake_context final : public tutti::detail::context {
  public:
-  fake_context(tutti::detail::endpoint& ep, const tutti::detail::group& members, std::uint64_t id, fake_record& of)
+  fake_context(tutti::detail::endpoint& ep, const tutti::detail::group& members, std::uint64_t id,
+               fake_record& of)
       : context(ep, members, id), of_(of) {}
 
   void isend(int, std::uint32_t, const void*, std::size_t, tutti::detail::transfer&) override {}
   void irecv(int, std::uint32_t, void*, std::size_t, tutti::detail::transfer&) override {}
   bool done(tutti::detail::transfer&, const tutti::shm::wait_site&) override { return true; }
-  tutti::detail::native_offer offers(const tutti::detail::agreed_signature&) const noexcept override { return of_.offer; }
+  tutti::detail::native_offer offers(const tutti::detail::agreed_signature&) const noexcept override {
+    return of_.offer;
+  }
   void native(const tutti::call&, const tutti::shm::wait_site&) override { ++of_.native; }
   void native_begin(const tutti::call&, tutti::detail::native_state&) override { ++of_.native; }
-  bool native_progress(tutti::detail::native_state&, bool, const tutti::shm::wait_site&) override { return true; }
+  bool native_progress(tutti::detail::native_state&, bool, const tutti::shm::wait_site&) override {
+    return true;
+  }
   tutti::detail::ready_native make_ready(const tutti::call&) override {
     tutti::detail::ready_native made;
     if (!of_.has_ready) return made;
     made.max_count = 100;
-    made.run = [](const tutti::detail::ready_native& r, const void*, void*, std::size_t) { ++record_of(r).ready; };
+    made.run = [](const tutti::detail::ready_native& r, const void*, void*, std::size_t) {
+      ++record_of(r).ready;
+    };
     made.run_counted = [](const tutti::detail::ready_native& r, const tutti::detail::counted_call&) {
       ++record_of(r).ready_counted;
     };
@@ -56,7 +63,9 @@ class fake_context final : public tutti::detail::context {
     std::memcpy(&of, r.state, sizeof of);
     return *of;
   }
-  static void record_of(tutti::detail::ready_native& r, fake_record* of) { std::memcpy(r.state, &of, sizeof of); }
+  static void record_of(tutti::detail::ready_native& r, fake_record* of) {
+    std::memcpy(r.state, &of, sizeof of);
+  }
 
   fake_record& of_;
 };

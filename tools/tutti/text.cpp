@@ -165,7 +165,7 @@ CLI::Validator as_size() {
   return CLI::Validator(
       [](std::string& text) {
         const auto size = read_number(text);
-        if (!size) return fmt::format("{} is not a size (65536, 64K, 64KiB, 1M)", tutti::detail::quoted(text));
+        if (!size) return fmt::format("{} is not a size (65536, 64K, 64KiB, 1M)", detail::quoted(text));
         text = std::to_string(*size);
         return std::string();
       },

@@ -37,7 +37,8 @@ TEST_F(irregular_files, are_not_read) {
     EXPECT_NE(read.problem.find("only a regular file can be read"), std::string::npos) << read.problem;
   }
   EXPECT_NE(tutti::detail::read_regular_file(fifo, 10).problem.find("is a FIFO"), std::string::npos);
-  EXPECT_NE(tutti::detail::read_regular_file(here.path("none"), 10).problem.find("No such file"), std::string::npos);
+  EXPECT_NE(tutti::detail::read_regular_file(here.path("none"), 10).problem.find("No such file"),
+            std::string::npos);
   const std::string regular = here.file("regular", "text");
   EXPECT_EQ(tutti::detail::read_regular_file(regular, 3).text, "tex");
 }
