@@ -13,6 +13,7 @@
 namespace tests {
 
 using namespace tutti;
+using namespace tutti::detail;
 
 /// Kinds of operators: commutative, order-dependent, known to the library with a kernel of its own,
 /// and a lambda with a capture.
