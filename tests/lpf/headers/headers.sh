@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # headers.sh INCLUDE COMPILER FLAGS ... : checks that every header of LPF compiles by itself,
-# included twice, as C99 and as C++, without warnings. It may define no macro except its guard and
-# the versions of the specification.
+# included twice, as C99 and as C++, without warnings. It may define no macro except its guard, the
+# versions of the specification and those of tutti/detail/export.hpp.
 include=$1
 compiler=$2
 shift 2
@@ -20,7 +20,7 @@ for header in "$include"/lpf/*.h; do
   extra=$(comm -13 \
     <("$compiler" -x c -std=c99 -dM -E "$@" - <<< "$others" | awk '{ print $2 }' | sort -u) \
     <("$compiler" -x c -std=c99 -dM -E "-I$include" "$@" - <<< "$others"$'\n'"$text" | awk '{ print $2 }' | sort -u) |
-    grep -vE '^(LPF_[A-Z]+_H|_LPF_VERSION|_LPF_INCLUSIVE_MEMORY|_LPF_COLLECTIVES_VERSION)$')
+    grep -vE '^(TUTTI_API(_BEGIN|_END)?|LPF_[A-Z]+_H|_LPF_VERSION|_LPF_INCLUSIVE_MEMORY|_LPF_COLLECTIVES_VERSION)$')
   case $name in lpf/checked.h) ;; *) [ -z "$extra" ] || complain "$name leaks macros: $extra" ;; esac
 done
 exit $bad
