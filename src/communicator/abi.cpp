@@ -14,7 +14,8 @@ namespace tutti::detail {
 
 // --- collectives
 
-void validate_call(communicator_impl& c, const call& what) { c.calls().check(what); }
+void validate_call(communicator_impl& c, const call& what) { c.calls().validate_call(what); }
+void count_call(communicator_impl& c) { c.calls().count_call(); }
 const char* last_algorithm(const communicator_impl& c, collective what) noexcept {
   return c.calls().last_algorithm(what);
 }

@@ -21,7 +21,7 @@ void call_dispatcher::open_first() {
   cache_.open();
 }
 
-void call_dispatcher::check(const call& c) {
+void call_dispatcher::validate_call(const call& c) {
   try {
     validate(state_, c);
   } catch (const usage_error& e) {
@@ -29,8 +29,11 @@ void call_dispatcher::check(const call& c) {
     throw;
   }
   if (checked_mode_.is_on()) checked_mode_.compare(c);
+}
+
+void call_dispatcher::count_call() {
   open();
-  static_cast<void>(next_id_of_call());  // a rejection of this call is due from here on
+  static_cast<void>(next_id_of_call());
 }
 
 void call_dispatcher::run_uncached(const call& c) {

@@ -96,7 +96,9 @@ class call_dispatcher final : public control_calls {
     return rank >= r.first && rank < r.end ? rejection_state::due : rejection_state::other_rank;
   }
   /// Validates a call that is executed elsewhere, and compares it in checked mode.
-  void check(const call& c);
+  void validate_call(const call& c);
+  /// Counts such a call when it is over. Rejections of it are due from here on.
+  void count_call();
 
   // --- nonblocking and persistent calls
   /// `started`: the call is begun, not only prepared. Inline in collective_operation.cpp.

@@ -169,7 +169,7 @@ void in_supersteps(communicator& world) {
     expect_usable(world);
   }
   reject_bcast(world, 0);
-  if (me != 0) check.throws<peer_error>([&] { bsp::context all(world); }, {"bsp", "rank 0 rejected"});
+  if (me != 0) check.throws<peer_error>([&] { bsp::context all(world); }, {"rank 0 rejected", "bcast"});
   bsp::context all(world);
   all.sync();
   expect_usable(world);

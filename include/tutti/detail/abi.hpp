@@ -46,9 +46,6 @@ namespace tutti::detail {
 
 struct envelope;  // p2p_abi.hpp
 
-/// The state that one rank keeps of one communicator. Defined in the library.
-class communicator_impl;
-
 /// One operation that is under way, or prepared to be started again. The destructor of its owner
 /// waits for it (during stack unwinding for a tenth of a second; then the job fails). test() and
 /// wait() throw the errors of run_call().
@@ -87,9 +84,11 @@ using pending_call = owner<pending>;
 void run_call(communicator_impl&, const call&);
 
 /// Throws the usage_error that run_call() would throw, and in checked mode compares the call with
-/// those of the other ranks. It is for front ends that execute calls in another way. All ranks call
-/// it, since it counts the call.
+/// those of the other ranks. It is for front ends that execute calls in another way. When such a
+/// call is over, all ranks call count_call().
 void validate_call(communicator_impl&, const call&);
+/// Counts a call that was executed in another way. Rejections of this call are due from here on.
+void count_call(communicator_impl&);
 
 /// Does the same as run_call() without waiting. The buffers and the state of the operator must live
 /// until wait() or test() reports completion; arrays of counts are copied.

@@ -149,6 +149,7 @@ void grid_communicator::execute(const call& c) const {
                                         columns_)] += sizeof(block_header) + c.out_counts[s] * element;
   const bytes arrived = along_column_.neighbor_alltoallv(
       send_buf(second.data()), send_counts(second.lengths()), recv_counts(expected));
+  detail::count_call(detail::impl_of(*this));
 
   if (c.in_counts[me] != c.out_counts[me])
     throw mismatch_error("alltoallv", rank(), "recv_counts",
