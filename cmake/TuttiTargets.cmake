@@ -12,7 +12,8 @@ function(tutti_configure target)
     PRIVATE "${PROJECT_SOURCE_DIR}/src")
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
   if(NOT TUTTI_EXPORT_INTERNALS)
-    set_target_properties(${target} PROPERTIES C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden)
+    set_target_properties(${target} PROPERTIES C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden
+      VISIBILITY_INLINES_HIDDEN ON)
   endif()
 endfunction()
 

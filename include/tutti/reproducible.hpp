@@ -36,6 +36,12 @@
 #include "tutti/detail/combining_rules.hpp"
 #include "tutti/detail/export.hpp"
 
+namespace tutti::detail {
+/// One rank's part of the array, and the buffers that each of its reductions needs. Defined in the
+/// library, and not exported.
+class array_part;
+}  // namespace tutti::detail
+
 TUTTI_API_BEGIN
 namespace tutti {
 namespace detail {
@@ -50,8 +56,6 @@ struct tree_operation {
   void* state;
 };
 
-/// One rank's part of the array, and the buffers that each of its reductions needs.
-class array_part;
 array_part* make_array_part(const communicator& ranks, std::size_t count);
 void delete_array_part(array_part*) noexcept;
 /// Reduces to `root` (-1: to all ranks). Throws usage_error if `count` is not the count of the

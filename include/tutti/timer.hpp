@@ -30,12 +30,12 @@
 #include "tutti/communicator.hpp"
 #include "tutti/detail/export.hpp"
 
+namespace tutti::detail {
+class measured_tree;  // not exported
+}  // namespace tutti::detail
+
 TUTTI_API_BEGIN
 namespace tutti {
-
-namespace detail {
-class measured_tree;
-}
 
 /// Statistics of one number over all ranks that have it. If no rank has it, ranks and all other
 /// fields are 0.

@@ -254,7 +254,7 @@ constexpr auto* data_of(C& c) noexcept {
   else
     return address_of(c);
 }
-class communicator_impl;  // has a size_of() of its own (abi.hpp)
+// communicator_impl has a size_of() of its own (abi.hpp).
 template <class C>
 requires(!std::is_same_v<C, communicator_impl>) constexpr std::size_t size_of(C& c) noexcept {
   if constexpr (std::is_bounded_array_v<C>)

@@ -37,6 +37,11 @@
 #include "tutti/element.hpp"
 #include "tutti/operation.hpp"
 
+namespace tutti::bsp {
+/// One process's part of a section. Only its rank uses it. Defined in the library, and not exported.
+class process;
+}  // namespace tutti::bsp
+
 TUTTI_API_BEGIN
 namespace tutti::bsp {
 
@@ -45,9 +50,6 @@ namespace tutti::bsp {
 /// local ones odd numbers, so that local registrations do not change the numbers of global slots.
 using slot = std::size_t;
 inline constexpr slot no_slot = ~slot{0};
-
-/// One process's part of a section. Only its rank uses it. Defined in the library.
-class process;
 
 /// The id of a set of processes that calls collectives. Other processes may have another id for the
 /// same set; 0: none.

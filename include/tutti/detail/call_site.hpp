@@ -16,10 +16,12 @@
 
 #include "tutti/detail/export.hpp"
 
+namespace tutti::detail {
+class communicator_impl;  // not exported
+}  // namespace tutti::detail
+
 TUTTI_API_BEGIN
 namespace tutti::detail {
-
-class communicator_impl;
 
 /// The first member of a communicator_impl.
 struct call_site_slot {

@@ -14,11 +14,13 @@
 
 #include "tutti/detail/export.hpp"
 
+namespace tutti::detail {
+/// The state that one rank keeps of one communicator. Defined in the library, and not exported.
+class communicator_impl;
+}  // namespace tutti::detail
+
 TUTTI_API_BEGIN
 namespace tutti::detail {
-
-/// The state that one rank keeps of one communicator. Defined in the library.
-class communicator_impl;
 
 /// Increments and decrements the reference count; the last drop_reference() deletes. Any thread may
 /// call them.

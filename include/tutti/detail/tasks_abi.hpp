@@ -31,6 +31,13 @@
 #include "tutti/error.hpp"
 #include "tutti/operation.hpp"
 
+namespace tutti::tasks {
+/// One rank's part of a runtime, and its record of registered data. Defined in the library, and not
+/// exported.
+class task_graph;
+struct data_handle;
+}  // namespace tutti::tasks
+
 TUTTI_API_BEGIN
 namespace tutti::tasks {
 
@@ -76,10 +83,6 @@ struct reducer {
                                                          /// code of the kernel writes that first
   friend bool operator==(const reducer&, const reducer&) = default;
 };
-
-/// One rank's part of a runtime, and its record of registered data. Defined in the library.
-class task_graph;
-struct data_handle;
 
 /// One argument of a task.
 struct use {
