@@ -23,6 +23,8 @@
 #include "lpf/core.h"
 #include "tutti/detail/export.hpp"
 
+struct lpf_bsmp_object;  /* not exported */
+
 TUTTI_API_BEGIN
 #ifdef __cplusplus
 extern "C" {

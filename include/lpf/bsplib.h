@@ -24,6 +24,8 @@
 #include "lpf/core.h"
 #include "tutti/detail/export.hpp"
 
+struct bsplib_object;  /* not exported */
+
 TUTTI_API_BEGIN
 #ifdef __cplusplus
 extern "C" {

@@ -68,7 +68,7 @@ struct engine_entry {
 };
 
 /// All engines, by name. The build generates the definition in a file of its own.
-std::span<const engine_entry* const> engines() noexcept;
+TUTTI_API std::span<const engine_entry* const> engines() noexcept;
 
 /// Null if there is no engine of that name.
 TUTTI_API const engine_entry* find_engine(std::string_view name) noexcept;

@@ -74,7 +74,7 @@ class process {
       check_->add_message(site_, *m);
     return true;
   }
-  void sync();
+  TUTTI_API void sync();
   bool leave() noexcept;
   /// Whether this process has failed by an error that another process throws too.
   bool reported_by_another() const noexcept { return reported_by_another_; }
