@@ -9,8 +9,8 @@
 # - a header of ROOT/include declares between TUTTI_API_BEGIN and TUTTI_API_END,
 # - a line of ROOT/src marks with TUTTI_API, or members of a class that it marks.
 # The preload library exports names of MPI only. A static library may also have templates of the
-# C++ library, whose visibility is default. With INTERNALS=ON in the environment, the libraries are
-# built for tests and may show all names in tutti.
+# C++ library, whose visibility is default, and type information of function types. With
+# INTERNALS=ON in the environment, the libraries are built for tests and may show all names in tutti.
 set -u
 export LC_ALL=C
 
@@ -52,7 +52,7 @@ foreign() {
   local allowed='^$'
   case ${1##*/} in
     *tutti-preload-*.so) symbols "$1" | grep -vE '^P?MPI_'; return ;;
-    *.a) allowed='^_Z(T[A-Z]|GV|Z|GVZ)*(N[VKRO]*)?(S[tabsiod]|9__gnu_cxx|10__cxxabiv1)|^_Zn[wa]mPv$|^_Zd[la]PvS_$' ;;
+    *.a) allowed='^_Z(T[A-Z]|GV|Z|GVZ)*(N[VKRO]*)?(S[tabsiod]|9__gnu_cxx|10__cxxabiv1)|^_ZT[IS]P*F|^_Zn[wa]mPv$|^_Zd[la]PvS_$' ;;
   esac
   symbols "$1" | grep -vE "$allowed" > "$scratch/mangled"
   c++filt -p < "$scratch/mangled" | awk -v internals="${INTERNALS-}" '
