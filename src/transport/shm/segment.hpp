@@ -51,7 +51,7 @@ class segment {
   segment(const segment&) = delete;
   segment& operator=(const segment&) = delete;
 
-  // --- Set-up.
+  // --- set-up
   /// By the leader. `kind` is memfd or file. Before, it removes what dead leaders have left.
   std::string create(memory_kind kind, const segment_layout& layout, segment_offer& offer);
   /// By the others. Returns a reason if the memory is not that of the offer, or if the leader has
@@ -71,7 +71,7 @@ class segment {
   /// Unmaps the memory. A rank that has joined publishes that it has left.
   void close() noexcept;
 
-  // --- After the set-up.
+  // --- after the set-up
   bool is_open() const noexcept { return memory_ != nullptr; }
   memory_kind kind() const noexcept { return kind_; }
   std::size_t bytes() const noexcept { return bytes_; }

@@ -76,7 +76,7 @@ inline std::string in_child(const std::function<std::string()>& body) { return c
 #define SKIP_IF_REFUSED(text) \
   if ((text).rfind("refused: ", 0) == 0) GTEST_SKIP() << (text)
 
-/// True if `condition` holds within about 30 s. Waits longer from time to time, so that many waiting
+/// True if `condition` holds within about 30 s. The intervals become longer, so that many waiting
 /// processes leave the cores to the others.
 inline bool eventually(const std::function<bool()>& condition) {
   for (int i = 1; i < 1'500; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(std::min(i, 20))))
