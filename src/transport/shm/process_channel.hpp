@@ -81,6 +81,10 @@ struct remote_message {
   std::uint32_t number;
 };
 
+constexpr std::uint32_t acknowledgement_of(std::uint32_t number, bool refused) noexcept {
+  return number << 1 | (refused ? 1u : 0u);
+}
+
 /// The shared part of a channel. Memory of zeros is a valid initial state for start number 0.
 template <class T = process_channel_traits>
 struct process_lines {
@@ -94,13 +98,12 @@ struct process_lines {
   void start_at(std::uint32_t sequence) noexcept {
     for (process_slot& s : ring) s.sequence.store(sequence, std::memory_order_relaxed);
     consumed.store(sequence, std::memory_order_relaxed);
+    // As if the messages before had been acknowledged.
+    for (std::uint32_t n = sequence; n != sequence - T::rendezvous_count; --n)
+      acknowledged[n % T::rendezvous_count].store(acknowledgement_of(n, false), std::memory_order_relaxed);
   }
 };
 static_assert(sizeof(process_lines<>) == 640);
-
-constexpr std::uint32_t acknowledgement_of(std::uint32_t number, bool refused) noexcept {
-  return number << 1 | (refused ? 1u : 0u);
-}
 
 /// A message that is being sent. It must not move until it is complete.
 struct send_request {

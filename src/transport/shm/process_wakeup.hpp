@@ -92,21 +92,21 @@ class wakeup_words {
 /// What a waiting rank does besides waiting.
 class process_waiter {
  public:
-  static constexpr int check_interval_ms = 10;
-
   /// `spins`: polls before it sleeps. Many with a core for each rank, at most 50 with fewer cores.
-  explicit process_waiter(int spins) noexcept : spins_(spins) {}
+  explicit process_waiter(int spins, int check_interval_ms = 10) noexcept
+      : spins_(spins), check_interval_ms_(check_interval_ms) {}
   virtual ~process_waiter() = default;
 
   /// Called every 1000 polls and before every sleep: progress of other transports.
   virtual void poll() {}
-  /// Called every 10 ms. Throws if the job or a peer has ended.
+  /// Called every 10 ms, or as often as the constructor says. Throws if the job or a peer has ended.
   virtual void check() = 0;
 
   int spins() const noexcept { return spins_; }
+  int check_interval_ms() const noexcept { return check_interval_ms_; }
 
  private:
-  int spins_;
+  int spins_, check_interval_ms_;
 };
 
 /// Waits until `ready()` returns true. `reasons`: what makes it true. ready() may make progress.
@@ -123,10 +123,11 @@ void wait_until(const wakeup_words<M>& words, std::uint32_t reasons, process_wai
     waiter.poll();
     words.arm(reasons);
     if (ready()) break;
-    words.sleep(reasons, process_waiter::check_interval_ms);
+    words.sleep(reasons, waiter.check_interval_ms());
     words.disarm();
     if (ready()) return;
-    if (const std::uint64_t now = M::milliseconds(); now - checked >= process_waiter::check_interval_ms) {
+    const std::uint64_t now = M::milliseconds();
+    if (now - checked >= static_cast<std::uint64_t>(waiter.check_interval_ms())) {
       checked = now;
       waiter.check();
     }
