@@ -132,7 +132,7 @@ struct recv_request {
 
   std::uint64_t tag = 0;
   std::byte* target = nullptr;
-  std::size_t capacity = 0;  ///< longer messages are cut off
+  std::size_t capacity = 0;   ///< longer messages are cut off
   take_piece take = nullptr;  ///< null: copies to the target
   void* context = nullptr;
 

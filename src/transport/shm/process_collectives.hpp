@@ -100,14 +100,15 @@ class process_collectives {
     words_->publish(blocks_[index(member_)]->acknowledged, ++next_);
     wake_members();
   }
-  /// A member calls it between post() and its first wait, if the members of its call do not all wait
-  /// for the same posts.
+  /// A member calls it between post() and its first wait, if the members of its call do not all
+  /// wait for the same posts.
   void wake_members() const {
     for (int i = 0; i < size(); ++i)
       if (i != member_) words_->signal(ranks_[index(i)], wait_for_post | wait_for_acknowledgement);
   }
 
-  // --- Blocking calls. `on_mismatch(i, digest)` is called if member i makes another call. It throws.
+  // --- Blocking calls. They call `on_mismatch(i, digest)` if member i makes another call. It must
+  // throw.
   template <class Mismatch>
   void barrier(std::uint64_t digest, process_waiter& waiter, Mismatch&& on_mismatch) {
     wait_to_post(0, waiter);
@@ -130,8 +131,8 @@ class process_collectives {
     }
     finish();
   }
-  /// `combine(accumulator, operand)` combines in member order: accumulator = accumulator op operand.
-  /// `result` may be `data`.
+  /// `combine(accumulator, operand)` sets accumulator = accumulator op operand. The call combines in
+  /// member order. `result` may be `data`.
   template <class Combine, class Mismatch>
   void allreduce(const void* data, void* result, std::size_t bytes, std::uint64_t digest, Combine&& combine,
                  process_waiter& waiter, Mismatch&& on_mismatch) {

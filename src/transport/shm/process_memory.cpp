@@ -43,10 +43,10 @@ std::uint64_t process_memory::milliseconds() noexcept {
 }
 
 remote_read process_memory::read_remote(int pid, void* to, std::uint64_t address, std::size_t bytes,
-                                        int& error) noexcept {
+                                        int& error, std::size_t limit) noexcept {
   std::size_t read = 0;
   while (read < bytes) {
-    const std::size_t next = std::min(bytes - read, remote_read_limit);
+    const std::size_t next = std::min(bytes - read, limit);
     const iovec local{static_cast<std::byte*>(to) + read, next};
     const iovec remote{reinterpret_cast<void*>(static_cast<std::uintptr_t>(address + read)), next};
     const ssize_t n = process_vm_readv(pid, &local, 1, &remote, 1, 0);

@@ -69,9 +69,7 @@ struct process_memory {
   static void arm(std::atomic<std::uint32_t>& word, std::uint32_t reasons) noexcept {
     word.store(reasons, std::memory_order_seq_cst);
   }
-  static void disarm(std::atomic<std::uint32_t>& word) noexcept {
-    word.store(0, std::memory_order_relaxed);
-  }
+  static void disarm(std::atomic<std::uint32_t>& word) noexcept { word.store(0, std::memory_order_relaxed); }
   /// Sleeps while the word has this value, at most for `milliseconds`.
   static void sleep(std::atomic<std::uint32_t>& word, std::uint32_t value, int milliseconds) noexcept;
   /// Sets the word to 0 and wakes its sleeper.
@@ -80,17 +78,23 @@ struct process_memory {
   static void barrier_on_all_processes() noexcept;
   /// Registers this process for such barriers. Returns false if the kernel has none.
   static bool register_for_barriers() noexcept;
-  static void fence() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
+  static void fence() noexcept {
+#if defined(__SANITIZE_THREAD__)  // ThreadSanitizer knows no fences
+    std::atomic<int>{0}.exchange(1, std::memory_order_seq_cst);
+#else
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+  }
   static void pause() noexcept;
   static void yield() noexcept;
   static std::uint64_t milliseconds() noexcept;
 
-  /// Reads from another process with process_vm_readv, in several calls beyond remote_read_limit.
-  /// `error` receives the reason if it is refused.
-  static remote_read read_remote(int pid, void* to, std::uint64_t address, std::size_t bytes,
-                                 int& error) noexcept;
-  /// Whether the kernel permits such reads. It reads one byte at address 0. A read of no bytes would
-  /// not check the permission.
+  /// Reads from another process with process_vm_readv, at most `limit` bytes in one call. `error`
+  /// receives the reason if it is refused.
+  static remote_read read_remote(int pid, void* to, std::uint64_t address, std::size_t bytes, int& error,
+                                 std::size_t limit = remote_read_limit) noexcept;
+  /// Whether the kernel permits such reads. It reads one byte at address 0, because a read of no
+  /// bytes does not check the permission.
   static bool may_read(int pid) noexcept;
 };
 

@@ -22,7 +22,8 @@ namespace tutti::shm {
 /// Called once in a process, when the kernel refuses a read that it has permitted before.
 class refusal_report {
  public:
-  explicit refusal_report(std::function<void(int from, int error)> report = {}) : report_(std::move(report)) {}
+  explicit refusal_report(std::function<void(int from, int error)> report = {})
+      : report_(std::move(report)) {}
   void operator()(int from, int error) {
     if (!std::exchange(is_reported_, true) && report_) report_(from, error);
   }
@@ -111,9 +112,7 @@ class process_receiver {
   };
 
   bool is_engaged() const noexcept { return wanted_ != 0 || current_.active || !unexpected_.empty(); }
-  const std::byte* cell(std::uint32_t index) const noexcept {
-    return from_.cells + index * from_.cell_bytes;
-  }
+  const std::byte* cell(std::uint32_t index) const noexcept { return from_.cells + index * from_.cell_bytes; }
   template <class P, class Slot>
   static P payload_of(const Slot& s) noexcept {
     P p;
@@ -142,9 +141,14 @@ class process_receiver {
         if (m.piece_bytes != 0) take_piece(cell(m.cell), m.piece_bytes);
         break;
       }
-      case piece_inline: take_piece(s.payload, bytes); break;
-      case piece_in_cell: take_piece(cell(payload_of<std::uint32_t>(seen)), bytes); break;
-      default: return take_address(seen.tag, payload_of<remote_message>(seen));
+      case piece_inline:
+        take_piece(s.payload, bytes);
+        break;
+      case piece_in_cell:
+        take_piece(cell(payload_of<std::uint32_t>(seen)), bytes);
+        break;
+      default:
+        return take_address(seen.tag, payload_of<remote_message>(seen));
     }
     consume();
     return true;
@@ -241,7 +245,8 @@ class process_receiver {
         r.number = m.number;
         refused_.append(r);
         return acknowledge(m.number, true);
-      case remote_read::gone: return;  // process_waiter::check() reports it
+      case remote_read::gone:
+        return;  // process_waiter::check() reports it
     }
   }
   remote_read read_pieces(recv_request& r, const remote_message& m, int& error) {

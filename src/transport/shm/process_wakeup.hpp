@@ -99,7 +99,7 @@ class process_waiter {
 
   /// Called every 1000 polls and before every sleep: progress of other transports.
   virtual void poll() {}
-  /// Called every 10 ms, or as often as the constructor says. Throws if the job or a peer has ended.
+  /// Called every check_interval_ms(). Throws if the job or a peer has ended.
   virtual void check() = 0;
 
   int spins() const noexcept { return spins_; }

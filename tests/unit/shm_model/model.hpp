@@ -31,18 +31,19 @@
 
 namespace tutti::shm::model {
 
-/// Errors that the search must find, and the memory model.
+/// The memory model, and errors that the search must find.
 struct options {
   bool tso = false;
   bool fenced = false;  // else sleepers make all processes pass a barrier
   bool polls = false;   // nobody sleeps, which leaves far fewer states
   bool refuse_remote_reads = false;
-  bool publish_is_relaxed = false;    // error: the payload may become visible after the number
-  bool reads_cell_after_credit = false;  // error: the receiver returns a cell before it copies
-  bool reads_remote_after_acknowledgement = false;  // error
-  bool sleeps_without_recheck = false;   // error: the sleeper does not test again after it arms
-  bool no_barrier = false;               // error: the sleeper passes no barrier or fence
-  bool no_fence_of_writer = false;       // error: the writer passes no fence in fenced mode
+  // --- Errors.
+  bool publish_is_relaxed = false;       // the number may become visible before the payload
+  bool reads_cell_after_credit = false;  // the receiver returns a cell before it copies
+  bool reads_remote_after_acknowledgement = false;
+  bool sleeps_without_recheck = false;  // the sleeper does not test again after it arms
+  bool no_barrier = false;              // the sleeper passes no barrier or fence
+  bool no_fence_of_writer = false;      // the writer passes no fence in fenced mode
 };
 
 struct scenario {
@@ -78,8 +79,8 @@ void drain();
 std::uint32_t exchange(const void* at, std::uint32_t value);
 void wake_sleeper(const void* at);
 void sleep_on(const void* at, std::uint32_t value);
-/// begin_poll() is the point to which a blocked poll() returns. poll() does not block if the process
-/// has stored something since then.
+/// begin_poll() is the point to which a blocked poll() returns. poll() does not block if the
+/// process has stored something since then.
 void begin_poll();
 void poll();
 /// Waits, process by process, until its stores are visible.
@@ -154,7 +155,8 @@ struct model_memory {
   }
 
   static void arm(std::atomic<std::uint32_t>& word, std::uint32_t reasons) {
-    if (!how().polls && !how().sleeps_without_recheck) store(&word, &reasons, sizeof reasons, store_kind::release);
+    if (!how().polls && !how().sleeps_without_recheck)
+      store(&word, &reasons, sizeof reasons, store_kind::release);
   }
   static void disarm(std::atomic<std::uint32_t>& word) {
     const std::uint32_t zero = 0;

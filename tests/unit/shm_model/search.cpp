@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "unit/shm_model/model.hpp"
-
 #include <algorithm>
 #include <unordered_set>
+
+#include "unit/shm_model/model.hpp"
 
 namespace tutti::shm::model {
 namespace {
@@ -108,11 +108,15 @@ bool is_enabled(const scenario& s, const machine& m, std::size_t i) {
   switch (p.pending.what) {
     case action::load:
     case action::remote_load:
-    case action::wake: return true;
-    case action::poll: return poll_succeeds(s, m, i);
+    case action::wake:
+      return true;
+    case action::poll:
+      return poll_succeeds(s, m, i);
     // The system call begins with a barrier of its own processor.
-    case action::barrier: return p.buffer.empty() && m.processes[p.barrier_stage].buffer.empty();
-    default: return p.buffer.empty();
+    case action::barrier:
+      return p.buffer.empty() && m.processes[p.barrier_stage].buffer.empty();
+    default:
+      return p.buffer.empty();
   }
 }
 
@@ -133,12 +137,15 @@ std::vector<std::size_t> execute(machine& m, std::size_t i) {
       read_as(m, p, o.at, o.bytes, seen);
       push_result(p, seen, o.bytes);
       break;
-    case action::remote_load: push_result(p, m.memory.data() + o.at, o.bytes); break;
+    case action::remote_load:
+      push_result(p, m.memory.data() + o.at, o.bytes);
+      break;
     case action::exchange:
       push_result(p, m.memory.data() + o.at, sizeof word);
       std::memcpy(m.memory.data() + o.at, &o.value, sizeof word);
       break;
-    case action::poll: break;  // the process tries again
+    case action::poll:
+      break;  // the process tries again
     case action::sleep:
       std::memcpy(&word, m.memory.data() + o.at, sizeof word);
       if (word == o.value) {
@@ -163,7 +170,8 @@ std::vector<std::size_t> execute(machine& m, std::size_t i) {
       p.barrier_stage = 0;
       push_result(p, &mark, 1);
       break;
-    default: push_result(p, &mark, 1);
+    default:
+      push_result(p, &mark, 1);
   }
   return {i};
 }

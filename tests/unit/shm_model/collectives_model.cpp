@@ -2,12 +2,11 @@
 //
 // All interleavings of short collectives of two and three processes. As for channels, errors are
 // made on purpose, and the search must find them.
-#include "transport/shm/process_collectives.hpp"
-
 #include <iostream>
 
 #include <gtest/gtest.h>
 
+#include "transport/shm/process_collectives.hpp"
 #include "unit/shm_model/model.hpp"
 
 namespace tutti::shm::model {
@@ -23,7 +22,8 @@ constexpr std::size_t block_bytes = (collectives::bytes(slot_bytes) + 127) / 128
 
 struct member {
   member(int size, int index, std::uint64_t start)
-      : words(shared, size, index, how().fenced), calls(memory(size), ranks(size), index, slot_bytes, words, start) {}
+      : words(shared, size, index, how().fenced),
+        calls(memory(size), ranks(size), index, slot_bytes, words, start) {}
 
   static std::vector<std::byte*> memory(int size) {
     std::vector<std::byte*> all;
@@ -114,9 +114,7 @@ void bcasts_in_slots(member& me) {
   for (std::uint64_t i = 1; i < 4; ++i) me.bcast(0, 8, i);
 }
 
-TEST(collectives_model, barriers) {
-  expect_correct("barrier", 2, false, two_barriers);
-}
+TEST(collectives_model, barriers) { expect_correct("barrier", 2, false, two_barriers); }
 TEST(collectives_model, three_members_sleep_and_wake) {
   expect_correct("one barrier", 3, false, [](member& me) { me.barrier(); });
 }
@@ -151,10 +149,9 @@ void expect_violation(const char* expected, options how, Program&& program) {
 
 TEST(collectives_model, finds_a_post_that_precedes_its_operand) {
   // The digest is in the line of the operand, and is that of no call.
-  expect_violation("the calls differ", {.polls = true, .publish_is_relaxed = true},
-                   [](member& me) {
-                     for (std::uint64_t i = 0; i < 3; ++i) me.allreduce(8, 10 * i);
-                   });
+  expect_violation("the calls differ", {.polls = true, .publish_is_relaxed = true}, [](member& me) {
+    for (std::uint64_t i = 0; i < 3; ++i) me.allreduce(8, 10 * i);
+  });
 }
 TEST(collectives_model, finds_an_acknowledgement_that_precedes_the_read) {
   options how;

@@ -182,12 +182,16 @@ void expect_correct_polling(const char* what, Make&& make) {
   std::cout << what << ", polling: " << r.states << " states\n";
 }
 
-
 TEST(channel_model, delivers_messages_of_each_kind_in_order) {
   const auto make = [](std::initializer_list<std::size_t> sizes) {
     return [sizes = std::vector(sizes)](options how) {
-      return of(2, {[=](process& me) { for (const std::size_t n : sizes) me.send(1, a, n, static_cast<int>(n) / 8); },
-                    [=](process& me) { for (const std::size_t n : sizes) me.recv(0, a, n, static_cast<int>(n) / 8); }},
+      return of(2,
+                {[=](process& me) {
+                   for (const std::size_t n : sizes) me.send(1, a, n, static_cast<int>(n) / 8);
+                 },
+                 [=](process& me) {
+                   for (const std::size_t n : sizes) me.recv(0, a, n, static_cast<int>(n) / 8);
+                 }},
                 how);
     };
   };
@@ -199,42 +203,54 @@ TEST(channel_model, delivers_messages_of_each_kind_in_order) {
 
 TEST(channel_model, delivers_messages_without_requests) {
   expect_correct("post and find", [](options how) {
-    return of(1, {[](process& me) { for (int i = 0; i < 3; ++i) me.post(1, a, i == 1 ? 8 : 16, i); },
-                  [](process& me) { for (int i = 0; i < 3; ++i) me.find(0, a, i == 1 ? 8 : 16, i); }},
+    return of(1,
+              {[](process& me) {
+                 for (int i = 0; i < 3; ++i) me.post(1, a, i == 1 ? 8 : 16, i);
+               },
+               [](process& me) {
+                 for (int i = 0; i < 3; ++i) me.find(0, a, i == 1 ? 8 : 16, i);
+               }},
               how);
   });
 }
 
 TEST(channel_model, keeps_unexpected_messages) {
   expect_correct("unexpected", [](options how) {
-    return of(1, {[](process& me) {
-                    me.send(1, a, 24);
-                    me.send(1, b, 8);
-                  },
-                  [](process& me) {
-                    me.recv(0, b, 8);
-                    me.recv(0, a, 24);
-                  }},
+    return of(1,
+              {[](process& me) {
+                 me.send(1, a, 24);
+                 me.send(1, b, 8);
+               },
+               [](process& me) {
+                 me.recv(0, b, 8);
+                 me.recv(0, a, 24);
+               }},
               how);
   });
 }
 
 TEST(channel_model, answers) {
   expect_correct("ping-pong", [](options how) {
-    return of(1, {[](process& me) {
-                    for (int i = 0; i < 2; ++i) me.send(1, a, 8, i), me.recv(1, b, 16, i);
-                  },
-                  [](process& me) {
-                    for (int i = 0; i < 2; ++i) me.recv(0, a, 8, i), me.send(0, b, 16, i);
-                  }},
+    return of(1,
+              {[](process& me) {
+                 for (int i = 0; i < 2; ++i) me.send(1, a, 8, i), me.recv(1, b, 16, i);
+               },
+               [](process& me) {
+                 for (int i = 0; i < 2; ++i) me.recv(0, a, 8, i), me.send(0, b, 16, i);
+               }},
               how);
   });
 }
 
 TEST(channel_model, wraps_its_sequence_numbers) {
   expect_correct("wrap", [](options how) {
-    return of(1, {[](process& me) { for (int i = 0; i < 3; ++i) me.post(1, a, 8, i); },
-                  [](process& me) { for (int i = 0; i < 3; ++i) me.find(0, a, 8, i); }},
+    return of(1,
+              {[](process& me) {
+                 for (int i = 0; i < 3; ++i) me.post(1, a, 8, i);
+               },
+               [](process& me) {
+                 for (int i = 0; i < 3; ++i) me.find(0, a, 8, i);
+               }},
               how, ~std::uint32_t{1});
   });
 }
@@ -254,15 +270,16 @@ void send_by_address(process& me, int r, std::uint64_t tag, std::byte* data, boo
 
 scenario by_address_scenario(options how) {
   const layout<small_traits> l{2, 2};
-  return of(2, {[=](process& me) {
-                  send_by_address(me, 1, a, shared + l.data(0), true);
-                  me.send(1, b, 8);
-                },
-                [=](process& me) {
-                  me.from(0).permit_reads(true);
-                  me.recv(0, a, 24);
-                  me.recv(0, b, 8);
-                }},
+  return of(2,
+            {[=](process& me) {
+               send_by_address(me, 1, a, shared + l.data(0), true);
+               me.send(1, b, 8);
+             },
+             [=](process& me) {
+               me.from(0).permit_reads(true);
+               me.recv(0, a, 24);
+               me.recv(0, b, 8);
+             }},
             how);
 }
 
@@ -282,25 +299,26 @@ TEST(channel_model, sends_again_what_could_not_be_read) {
 template <class T>
 scenario exhausted_pool(options how) {
   using one = rank_process<T>;
-  return of<T>(1, {[](one& me) {
-                     const auto first = one::content(a, 16), second = one::content(b, 12);
-                     send_request to_1{a, first.data(), 16}, to_2{b, second.data(), 12};
-                     me.to(1).start(to_1);
-                     me.to(2).start(to_2);
-                     me.wait(wait_for_space, [&] {
-                       me.to(1).progress();
-                       me.to(2).progress();
-                       return to_1.is_complete() && to_2.is_complete();
-                     });
-                   },
-                   [](one& me) {
-                     me.recv(2, a, 8);
-                     me.recv(0, a, 16);
-                   },
-                   [](one& me) {
-                     me.recv(0, b, 12);
-                     me.post(1, a, 8);
-                   }},
+  return of<T>(1,
+               {[](one& me) {
+                  const auto first = one::content(a, 16), second = one::content(b, 12);
+                  send_request to_1{a, first.data(), 16}, to_2{b, second.data(), 12};
+                  me.to(1).start(to_1);
+                  me.to(2).start(to_2);
+                  me.wait(wait_for_space, [&] {
+                    me.to(1).progress();
+                    me.to(2).progress();
+                    return to_1.is_complete() && to_2.is_complete();
+                  });
+                },
+                [](one& me) {
+                  me.recv(2, a, 8);
+                  me.recv(0, a, 16);
+                },
+                [](one& me) {
+                  me.recv(0, b, 12);
+                  me.post(1, a, 8);
+                }},
                how);
 }
 
@@ -316,13 +334,23 @@ void expect_violation(const char* expected, options how, Make&& make) {
 }
 
 scenario three_messages(options how) {
-  return of(1, {[](process& me) { for (int i = 0; i < 3; ++i) me.send(1, a, 16, i); },
-                [](process& me) { for (int i = 0; i < 3; ++i) me.recv(0, a, 16, i); }},
+  return of(1,
+            {[](process& me) {
+               for (int i = 0; i < 3; ++i) me.send(1, a, 16, i);
+             },
+             [](process& me) {
+               for (int i = 0; i < 3; ++i) me.recv(0, a, 16, i);
+             }},
             how);
 }
 scenario short_messages(options how) {
-  return of(1, {[](process& me) { for (int i = 0; i < 3; ++i) me.post(1, a, 8, i); },
-                [](process& me) { for (int i = 0; i < 3; ++i) me.find(0, a, 8, i); }},
+  return of(1,
+            {[](process& me) {
+               for (int i = 0; i < 3; ++i) me.post(1, a, 8, i);
+             },
+             [](process& me) {
+               for (int i = 0; i < 3; ++i) me.find(0, a, 8, i);
+             }},
             how);
 }
 
@@ -339,7 +367,8 @@ TEST(channel_model, finds_a_sequence_number_that_precedes_its_payload) {
 
 TEST(channel_model, finds_a_cell_that_is_returned_before_it_is_read) {
   expect_violation("a message is not intact", {.tso = true, .reads_cell_after_credit = true}, three_messages);
-  expect_violation("a message is not intact", {.fenced = true, .reads_cell_after_credit = true}, three_messages);
+  expect_violation("a message is not intact", {.fenced = true, .reads_cell_after_credit = true},
+                   three_messages);
 }
 
 TEST(channel_model, finds_a_sleeper_that_does_not_test_again) {
