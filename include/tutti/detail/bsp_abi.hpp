@@ -38,7 +38,8 @@
 #include "tutti/operation.hpp"
 
 namespace tutti::bsp {
-/// One process's part of a section. Only its rank uses it. Defined in the library, and not exported.
+/// One process's part of a section. Only its rank uses it. The library defines it and does not
+/// export it.
 class process;
 }  // namespace tutti::bsp
 

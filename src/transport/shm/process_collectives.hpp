@@ -66,7 +66,9 @@ class process_collectives {
   int member() const noexcept { return member_; }
   std::size_t max_bytes() const noexcept { return slot_bytes_ > inline_bytes ? slot_bytes_ : inline_bytes; }
 
-  // --- The steps of a call. A nonblocking call makes them one by one.
+  // --- the steps of a call
+
+  // A nonblocking call makes them one by one.
   /// Whether this member may write an operand of this length now.
   bool may_post(std::size_t bytes) {
     // Calls that all others must have finished.
@@ -107,8 +109,9 @@ class process_collectives {
       if (i != member_) words_->signal(ranks_[index(i)], wait_for_post | wait_for_acknowledgement);
   }
 
-  // --- Blocking calls. They call `on_mismatch(i, digest)` if member i makes another call. It must
-  // throw.
+  // --- blocking calls
+
+  // They call `on_mismatch(i, digest)` if member i makes another call. It must throw.
   template <class Mismatch>
   void barrier(std::uint64_t digest, process_waiter& waiter, Mismatch&& on_mismatch) {
     wait_to_post(0, waiter);
@@ -131,8 +134,8 @@ class process_collectives {
     }
     finish();
   }
-  /// `combine(accumulator, operand)` sets accumulator = accumulator op operand. The call combines in
-  /// member order. `result` may be `data`.
+  /// `combine(accumulator, operand)` sets accumulator = accumulator op operand. The call combines
+  /// in member order. `result` may be `data`.
   template <class Combine, class Mismatch>
   void allreduce(const void* data, void* result, std::size_t bytes, std::uint64_t digest, Combine&& combine,
                  process_waiter& waiter, Mismatch&& on_mismatch) {

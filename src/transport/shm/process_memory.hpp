@@ -65,7 +65,7 @@ struct process_memory {
     return shared;
   }
 
-  // --- Sleeping.
+  // --- Sleeping
   static void arm(std::atomic<std::uint32_t>& word, std::uint32_t reasons) noexcept {
     word.store(reasons, std::memory_order_seq_cst);
   }

@@ -53,7 +53,7 @@ class process_receiver {
   /// Permits the sender messages by address. The caller has probed the permission.
   void permit_reads(bool permitted) { words_->publish(lines_->may_read, std::uint32_t{permitted}); }
 
-  // --- Messages of at most one cell, without a request and without a copy.
+  // --- Messages of at most one cell, without a request and without a copy
   /// The data of the next message, valid until consume(). Returns null if it has not arrived, has
   /// another tag or size, or travels in pieces. It also returns null if there are unexpected
   /// messages or started requests. Then the caller starts a request.
@@ -71,7 +71,7 @@ class process_receiver {
     words_->signal(from_.rank, wait_for_space);
   }
 
-  // --- Messages of any length.
+  // --- Messages of any length
   void start(recv_request& r) {
     r.received = r.skip = 0;
     r.state = recv_request::phase::posted;

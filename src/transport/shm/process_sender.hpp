@@ -32,7 +32,7 @@ class process_sender {
   /// Messages with more bytes travel by address if the receiver may read this process.
   void set_by_address_above(std::size_t bytes) noexcept { by_address_above_ = bytes; }
 
-  // --- Messages of at most one cell, without a request.
+  // --- Messages of at most one cell, without a request
   /// Returns false if it would have to wait, or if requests precede the message.
   bool post(std::uint64_t tag, const void* data, std::size_t bytes) {
     if (!queue_.empty() || !has_space()) [[unlikely]]
@@ -44,7 +44,7 @@ class process_sender {
     return bytes <= pool_->cell_bytes() && post_in_cell(0, tag, data, bytes);
   }
 
-  // --- Messages of any length.
+  // --- Messages of any length
   void start(send_request& r) {
     r.sent = 0;
     r.replaces = false;
@@ -60,7 +60,7 @@ class process_sender {
   /// Whether started messages need progress().
   bool is_busy() const noexcept { return awaited_ != 0 || !queue_.empty(); }
 
-  // --- For the pool.
+  // --- For the pool
   std::uint32_t held() const noexcept { return held_; }
   void collect_consumed() {
     const std::uint32_t consumed = M::acquire(lines_->consumed);

@@ -68,7 +68,7 @@ class wakeup_words {
       M::wake(armed_[rank]);
   }
 
-  // --- The sleeper.
+  // --- The sleeper
   void arm(std::uint32_t reasons) const {
     M::arm(armed_[rank_], reasons);
     if (fenced_) {

@@ -12,7 +12,7 @@
 
 #include "transport/shm/process_receiver.hpp"
 #include "transport/shm/process_sender.hpp"
-#include "unit/shm_model/model.hpp"
+#include "unit/shm_model/modelled_processes.hpp"
 
 namespace tutti::shm::model {
 namespace {
@@ -326,7 +326,7 @@ TEST(channel_model, an_exhausted_pool_blocks_no_other_channel) {
   expect_correct_polling("exhausted pool", [](options how) { return exhausted_pool<small_traits>(how); });
 }
 
-// --- Errors that the search must find.
+// --- Errors that the search must find
 
 template <class Make>
 void expect_violation(const char* expected, options how, Make&& make) {

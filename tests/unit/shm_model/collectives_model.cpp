@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "transport/shm/process_collectives.hpp"
-#include "unit/shm_model/model.hpp"
+#include "unit/shm_model/modelled_processes.hpp"
 
 namespace tutti::shm::model {
 namespace {
@@ -140,7 +140,7 @@ TEST(collectives_model, wraps_its_sequence_numbers) {
   expect_correct("wrap", 2, true, three_allreduces, ~std::uint64_t{1});
 }
 
-// --- Errors that the search must find.
+// --- Errors that the search must find
 
 template <class Program>
 void expect_violation(const char* expected, options how, Program&& program) {

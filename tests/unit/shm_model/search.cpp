@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "unit/shm_model/model.hpp"
+#include "unit/shm_model/modelled_processes.hpp"
 
 namespace tutti::shm::model {
 namespace {

@@ -37,7 +37,7 @@ struct options {
   bool fenced = false;  // else sleepers make all processes pass a barrier
   bool polls = false;   // nobody sleeps, which leaves far fewer states
   bool refuse_remote_reads = false;
-  // --- Errors.
+  // --- Errors
   bool publish_is_relaxed = false;       // the number may become visible before the payload
   bool reads_cell_after_credit = false;  // the receiver returns a cell before it copies
   bool reads_remote_after_acknowledgement = false;
@@ -70,7 +70,7 @@ inline bool is_shared(const void* at) noexcept {
 /// Reports a violation unless the condition holds.
 void require(bool condition, const char* what);
 
-// --- What the processes do; only inside of a process.
+// --- What the processes do; only inside of a process
 void load(void* to, const void* at, std::size_t bytes);
 enum class store_kind : std::uint8_t { plain, relaxed, release };
 void store(void* at, const void* from, std::size_t bytes, store_kind kind);
