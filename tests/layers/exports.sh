@@ -10,7 +10,8 @@
 # - a line of ROOT/src marks with TUTTI_API, or members of a class that it marks.
 # The preload library exports names of MPI only. A static library may also have templates of the
 # C++ library, whose visibility is default, and type information of function types. With
-# INTERNALS=ON in the environment, the libraries are built for tests and may show all names in tutti.
+# INTERNALS=ON in the environment, the libraries are built for tests and may show all names in
+# tutti.
 set -u
 export LC_ALL=C
 
