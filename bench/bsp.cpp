@@ -2,7 +2,7 @@
 //
 // Compares supersteps on the embedded engines with tutti's own calls in the same run: `bsp --engine
 // threads --ranks 2`. With --scale it measures the cost of a sparse superstep by the number of
-// processes: each puts 8 bytes to its neighbour, or none does.
+// processes: each puts 8 bytes to its neighbor, or none does.
 #include <string>
 #include <vector>
 

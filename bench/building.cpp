@@ -39,7 +39,7 @@ cost cost_of(const tutti::detail::pure_algorithm& a, int ranks, int rank) {
   s.in_place = has_restriction(a.restrictions, tutti::detail::restriction::in_place);
   s.parameter_values = a.default_values();
   if (has_restriction(a.restrictions, tutti::detail::restriction::inter)) s.first_group = ranks / 2;
-  std::array<int, 4> near{};  // of the neighbourhood collectives: two on either side
+  std::array<int, 4> near{};  // of the neighborhood collectives: two on either side
   for (int i = 0; i < 4; ++i)
     near[static_cast<std::size_t>(i)] = (rank + ranks + (i < 2 ? i - 2 : i - 1)) % ranks;
   if (is_neighborly(a.what)) s.sources = s.destinations = near;

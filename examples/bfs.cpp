@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Breadth-first search over a graph. Each rank holds a block of the vertices. In each level every
-// rank sends the neighbours of its part of the frontier to their owners. An owner knows whether a
+// rank sends the neighbors of its part of the frontier to their owners. An owner knows whether a
 // vertex is new.
 #include <map>
 

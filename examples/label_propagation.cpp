@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Communities of a graph by label propagation: in each round every vertex takes the label that most
-// of its neighbours have. A rank sends the labels of its border vertices to the ranks that have
-// their neighbours, along a graph of ranks.
+// of its neighbors have. A rank sends the labels of its border vertices to the ranks that have
+// their neighbors, along a graph of ranks.
 //
 // Source: Raghavan, Albert, Kumara 2007. Unlike there, all vertices of a round change at once, and
 // the least of equally frequent labels wins. So the result does not depend on the number of ranks.
@@ -37,7 +37,7 @@ std::vector<vertex> communities(communicator& world, const graph::distributed_gr
   struct shown {
     vertex v, label;
   };
-  std::map<int, std::vector<vertex>> border;  // local vertices with a neighbour on the rank
+  std::map<int, std::vector<vertex>> border;  // local vertices with a neighbor on the rank
   labels label;                               // of local vertices and of received ones
   for (vertex v = graph.first(); v < graph.first() + graph.size(); ++v) {
     label[v] = v;

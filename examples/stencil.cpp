@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Heat on a plate: Jacobi's iteration on a grid, of which each rank holds a tile. Before each step
-// neighbouring tiles exchange their borders, all four in one neighbourhood collective.
+// neighboring tiles exchange their borders, all four in one neighborhood collective.
 #include <optional>
 #include <vector>
 
@@ -12,7 +12,7 @@ namespace {
 using namespace tutti;
 using field = std::vector<double>;
 
-/// The local tile of an n x n plate, with a halo. The halo holds the neighbours' values, or the
+/// The local tile of an n x n plate, with a halo. The halo holds the neighbors' values, or the
 /// fixed border of the plate.
 struct tile {
   int n, rows, columns, row, column;  // of the grid of ranks, which is as square as possible

@@ -41,7 +41,7 @@ class distributed_graph {
     }
     const std::vector<edge> mine = exchange(world, out, meter);
 
-    // Stores the neighbours of a vertex contiguously: counts first, then positions.
+    // Stores the neighbors of a vertex contiguously: counts first, then positions.
     for (const edge& e : mine) ++begin_[local(e.from)];
     std::exclusive_scan(begin_.begin(), begin_.end(), begin_.begin(), std::size_t{0});
     neighbours_.resize(mine.size());
@@ -81,7 +81,7 @@ class distributed_graph {
   }
 
   vertex vertices_ = 0, block_ = 0, first_ = 0, last_ = 0;
-  std::vector<std::size_t> begin_;  ///< offsets of each vertex's neighbours, and the end of the
+  std::vector<std::size_t> begin_;  ///< offsets of each vertex's neighbors, and the end of the
                                     ///< last ones
   std::vector<vertex> neighbours_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Breadth-first search, level by level. Each rank sends the neighbours of its part of the frontier
+// Breadth-first search, level by level. Each rank sends the neighbors of its part of the frontier
 // to their owners, who know which are new. The search ends when no rank finds a new vertex.
 #pragma once
 

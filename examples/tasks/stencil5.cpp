@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A five-point stencil: each point becomes the mean of itself and its four neighbours, in place,
+// A five-point stencil: each point becomes the mean of itself and its four neighbors, in place,
 // with one task per point. Every rank runs the loop of a serial program. A separate function
 // defines who owns which point. With another function, the same loop sends other messages.
 #include <functional>

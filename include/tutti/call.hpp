@@ -86,7 +86,7 @@ class counts_view {
 /// it is what this rank receives, and only the root has in_counts. alltoallv has both pairs of
 /// views and no count. alltoallw has the same, with `type` of one byte and a layout for each block.
 ///
-/// Neighbour collectives have a block for each neighbour instead of each rank. On an
+/// Neighbor collectives have a block for each neighbor instead of each rank. On an
 /// intercommunicator a rank exchanges blocks with the ranks of the other group. Views then have as
 /// many entries as that group has ranks. `root` counts through both groups.
 ///

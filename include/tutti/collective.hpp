@@ -77,7 +77,7 @@ constexpr bool is_vector_form(collective what) noexcept {
          what == collective::neighbor_alltoallv;
 }
 
-/// Blocks go to and come from the neighbours of a graph.
+/// Blocks go to and come from the neighbors of a graph.
 constexpr bool is_neighborly(collective what) noexcept {
   return what == collective::neighbor_allgatherv || what == collective::neighbor_alltoallv;
 }

@@ -299,10 +299,10 @@ class communicator : public collectives<communicator>,
     return detail::number_distinct(noted(at), text);
   }
 
-  /// Collective: returns a communicator of these ranks with neighbours. A rank receives from
+  /// Collective: returns a communicator of these ranks with neighbors. A rank receives from
   /// `sources` and sends to `destinations`, which are contiguous containers of int. A rank may be
-  /// named several times, and may be the caller. The neighbour collectives are members of the
-  /// result (graph.hpp). Costs the same as duplicate(). Throws usage_error if a neighbour is not a
+  /// named several times, and may be the caller. The neighbor collectives are members of the
+  /// result (graph.hpp). Costs the same as duplicate(). Throws usage_error if a neighbor is not a
   /// rank of this communicator. With TUTTI_CHECK=1 throws mismatch_error if only one end of an edge
   /// names it.
   template <class Sources, class Destinations>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Neighbour collectives: a communicator whose ranks know which ranks they receive from and send to,
+// Neighbor collectives: a communicator whose ranks know which ranks they receive from and send to,
 // and the collectives along these edges.
 #pragma once
 
@@ -15,9 +15,9 @@ namespace tutti {
 /// communicator::graph() makes it. All other collectives work as on any communicator of the same
 /// ranks.
 ///
-/// Blocks are in the order of the neighbour lists. Block i of the send buffer goes to
+/// Blocks are in the order of the neighbor lists. Block i of the send buffer goes to
 /// destinations[i], and block i of the receive buffer comes from sources[i]. If a pair of ranks has
-/// several edges, the edges match in the order of the lists. If the named neighbour does not name
+/// several edges, the edges match in the order of the lists. If the named neighbor does not name
 /// the rank in turn, a call blocks for ever, or until the engine detects the deadlock.
 /// TUTTI_CHECK=1 finds this error in graph().
 ///
@@ -35,7 +35,7 @@ class graph_communicator : public communicator {
  public:
   using communicator::communicator;
 
-  /// How many neighbours this rank receives from, and sends to.
+  /// How many neighbors this rank receives from, and sends to.
   int sources() const noexcept {
     return detail::recv_block_count(detail::impl_of(*this), collective::neighbor_alltoallv);
   }
@@ -43,7 +43,7 @@ class graph_communicator : public communicator {
     return detail::send_block_count(detail::impl_of(*this), collective::neighbor_alltoallv);
   }
 
-  /// Collective: the same ranks and neighbours, with separate traffic. Costs the same as
+  /// Collective: the same ranks and neighbors, with separate traffic. Costs the same as
   /// communicator::duplicate().
   graph_communicator duplicate() const {
     graph_communicator other(detail::duplicate(detail::impl_of(*this)));

@@ -4,7 +4,7 @@
 // the group, its own rank in it, and the addresses of a few other members. An address is a rank of
 // a parent communicator. No member stores a list of all members. Groups are values: programs
 // create, copy and destroy them freely, and only operations that say so send messages. Their splits
-// are scans over neighbours, so a program can make new groups at each step.
+// are scans over neighbors, so a program can make new groups at each step.
 //
 // A group refers to its parent communicator, which must outlive it. The parent knows all its ranks:
 // a communicator over a structure cannot be a parent (split(0) of it can). All members of the group

@@ -85,7 +85,7 @@ namespace tutti::tasks {
 class runtime {
  public:
   /// Collective. Works on a duplicate of the communicator, so that its traffic is separate. Throws
-  /// usage_error if the communicator is an intercommunicator, or has only neighbours. Throws
+  /// usage_error if the communicator is an intercommunicator, or has only neighbors. Throws
   /// engine_error if `workers` is more than one and the library was built without a worker pool.
   explicit runtime(const communicator& ranks, const options& how = {})
       : graph_(abi::open(detail::impl_of(ranks), how, __FILE__)),

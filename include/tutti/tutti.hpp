@@ -4,7 +4,7 @@
 // collectives share), collectives.hpp and reductions.hpp (each collective) and parameters.hpp (how
 // arguments are written). messages.hpp has point-to-point messages. result.hpp, request.hpp,
 // status.hpp and message.hpp have the classes that calls return; requests.hpp waits for several
-// calls. graph.hpp has neighbours, and intercommunicator.hpp two groups. tutti/mpi.hpp, for
+// calls. graph.hpp has neighbors, and intercommunicator.hpp two groups. tutti/mpi.hpp, for
 // programs that initialize MPI themselves, is not included.
 //
 // ```cpp

@@ -15,7 +15,7 @@ struct exchange_of_counts {
   collective of;
   parameter left_out;
   parameter or_this;  ///< if this is given, there is no exchange; unnamed: no such parameter
-  collective by;      ///< for neighbours: the collective itself
+  collective by;      ///< for neighbors: the collective itself
 };
 
 inline constexpr exchange_of_counts exchanges_of_counts[] = {

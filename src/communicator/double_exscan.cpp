@@ -30,7 +30,7 @@ struct one_side {
   }
 };
 
-// From each rank to the next, for members that know their neighbours only.
+// From each rank to the next, for members that know their neighbors only.
 void pass_on(communicator_impl& where, int from, int to, one_side& side, bool left, std::size_t n,
              std::size_t bytes, const operation& op) {
   std::vector<std::byte> received(bytes);

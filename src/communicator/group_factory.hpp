@@ -43,7 +43,7 @@ class group_factory {
 
   // --- collective
   communicator_handle duplicate();
-  /// The same ranks with neighbours, or as two groups.
+  /// The same ranks with neighbors, or as two groups.
   communicator_handle with_topology(topology shape, const char* operation);
   /// If `bins` is given, colors are 0 .. bins - 1, and keys are ignored.
   communicator_handle split(int color, int key, const char* operation, int bins = no_bins);

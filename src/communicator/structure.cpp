@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Groups whose members know their neighbours only. Their collective operations are scans in both
+// Groups whose members know their neighbors only. Their collective operations are scans in both
 // directions at once. In round d each member sends its data of the last 2^d members up to itself to
 // the member 2^d hops to the right. It also sends the address of the member 2^d hops to its left,
 // which the receiver so gets to know at twice the distance. The other direction works alike. After

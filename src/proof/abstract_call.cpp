@@ -66,7 +66,7 @@ void add_neighbours(const case_options& w, abstract_call& p) {
         p.destinations[static_cast<std::size_t>(from)].push_back(to);
         p.sources[static_cast<std::size_t>(to)].push_back(from);
       }
-  // Lists of neighbours need not be sorted.
+  // Lists of neighbors need not be sorted.
   for (std::size_t r = 0; r < ranks; r += 2) std::reverse(p.sources[r].begin(), p.sources[r].end());
   const bool gaps = w.blocks == blocks_are::uneven;
   const bool same_for_all_peers = w.what == collective::neighbor_allgatherv;

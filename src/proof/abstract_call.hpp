@@ -37,7 +37,7 @@ struct abstract_call {
 
   std::vector<std::size_t> counts;                      ///< by rank: for partition::uniform
   std::vector<block_table> in, out;                     ///< by rank; empty if a rank has none
-  std::vector<std::vector<int>> sources, destinations;  ///< by rank; for neighbour collectives
+  std::vector<std::vector<int>> sources, destinations;  ///< by rank; for neighbor collectives
 
   /// Returns whether the call is in place on this rank. A rooted collective is in place on its root
   /// only.
@@ -68,7 +68,7 @@ enum class blocks_are : std::uint8_t {
   even,    ///< all of the requested length, without gaps
 };
 /// The options of a test case. `count` is the number of elements of a call or of a block. `graph`
-/// selects the neighbours: 0 a ring, 1 a star around rank 0, 2 pseudorandom.
+/// selects the neighbors: 0 a ring, 1 a star around rank 0, 2 pseudorandom.
 struct case_options {
   collective what = collective::barrier;
   int ranks = 1;

@@ -45,7 +45,7 @@ struct shape {
   /// Otherwise 0.
   int first_group = 0;
   algorithm_parameter_values parameter_values{};
-  std::span<const int> sources{}, destinations{};  ///< neighbours, for the neighbour collectives
+  std::span<const int> sources{}, destinations{};  ///< neighbors, for the neighbor collectives
 
   int of(algorithm_parameter k) const noexcept {
     return static_cast<int>(parameter_values[static_cast<std::size_t>(k)]);

@@ -5,7 +5,7 @@
 //
 // A size of n bytes is the vector of each rank in bcast, reduce, allreduce, scan and exscan. In
 // other collectives it is all p blocks together. The blocks of the vector forms are uneven: from
-// half to one and a half times the average. The neighbours of a rank are the ranks before and after
+// half to one and a half times the average. The neighbors of a rank are the ranks before and after
 // it in a ring; there n bytes are two blocks.
 #pragma once
 

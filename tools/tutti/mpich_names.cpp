@@ -41,7 +41,7 @@ constexpr name_pair names[] = {
     {"intra_linear", "linear"},
 };
 
-// The recursive exchange of allreduce, and the neighbourhood collectives, have other names.
+// The recursive exchange of allreduce, and the neighborhood collectives, have other names.
 constexpr struct {
   collective what;
   name_pair names;

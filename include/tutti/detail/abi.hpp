@@ -124,9 +124,9 @@ int translate(const communicator_impl&, int rank, const communicator_impl& to);
 /// Collective, as communicator::number_distinct().
 distinct_number number_distinct(communicator_impl&, std::string_view text);
 
-/// Collective: the same ranks, each with the neighbours that it receives from and sends to. The
-/// neighbour collectives use it. Throws usage_error if a neighbour is not a rank. In checked mode
-/// throws mismatch_error if the neighbour does not name the rank in turn.
+/// Collective: the same ranks, each with the neighbors that it receives from and sends to. The
+/// neighbor collectives use it. Throws usage_error if a neighbor is not a rank. In checked mode
+/// throws mismatch_error if the neighbor does not name the rank in turn.
 communicator_handle with_graph(communicator_impl&, std::span<const int> sources,
                                std::span<const int> destinations);
 
@@ -139,7 +139,7 @@ communicator_handle between(communicator_impl&, int first);
 communicator_handle between_groups(communicator_impl&, communicator_impl& local, int remote_leader);
 
 /// How many blocks this rank sends and receives in a collective: the number of ranks, of
-/// neighbours, or of ranks in the other group.
+/// neighbors, or of ranks in the other group.
 int send_block_count(const communicator_impl&, collective) noexcept;
 int recv_block_count(const communicator_impl&, collective) noexcept;
 /// The number of ranks in the first of two groups; 0 if there is only one group.

@@ -121,14 +121,14 @@ bool put(process&, slot from, std::size_t from_offset, int to, slot into, std::s
          std::size_t bytes);
 bool get(process&, int from, slot source, std::size_t source_offset, slot into, std::size_t offset,
          std::size_t bytes);
-/// The same from and into memory that need not be registered.
+/// Transfer the same, from or into local memory that need not be registered.
 bool put(process&, const void* data, int to, slot into, std::size_t offset, std::size_t bytes);
 bool get(process&, int from, slot source, std::size_t source_offset, void* into, std::size_t bytes);
 void sync(process&);
 /// Sets the source location of the next calls.
 void set_call_site(process&, call_site) noexcept;
 
-/// How much a set may schedule between two syncs.
+/// The most that the calls of a set may transfer and reduce between two syncs.
 struct limits {
   std::size_t calls;          ///< collectives
   std::size_t element_bytes;  ///< of a reduced element
@@ -140,7 +140,7 @@ void free_process_set(process&, process_set_id);
 
 // The root is an index in the set. A slot that a call does not access may be `no_slot`. With
 // `skip_own_block` the call skips the block that a process sends to itself; otherwise it copies
-// that block, unless it is already in place. LPF skips the block in the calls that have a default.
+// that block, unless it is already in place. The defaults are LPF's.
 bool broadcast(process&, process_set_id, slot from, slot into, std::size_t bytes, int root);
 bool gather(process&, process_set_id, slot from, slot into, std::size_t bytes, int root,
             bool skip_own_block = true);

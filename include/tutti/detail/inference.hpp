@@ -31,7 +31,7 @@ struct caller {
 struct collective_caller : caller {
   collective what;
   int rank, size;
-  int send_blocks, recv_blocks;  // blocks: per rank, neighbour, or rank of the other group
+  int send_blocks, recv_blocks;  // blocks: per rank, neighbor, or rank of the other group
   int first_group = 0;           // ranks of the first of two groups
   int default_root = 0;
 

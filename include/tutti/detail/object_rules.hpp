@@ -34,7 +34,8 @@ inline constexpr bool is_deserializable = false;
 template <class D, class F>
 inline constexpr bool is_deserializable<deserializable<D, F>> = true;
 
-/// The object in an argument with data of type D; an object in a variable is the caller's own.
+/// The object in an argument with data of type D. If the caller passes an lvalue wrapper, the call
+/// refers to the object in it.
 template <class D>
 struct object_of_data {
   using type = typename D::object_data;
@@ -62,9 +63,10 @@ constexpr bool is_sendrecv(form) { return false; }
 constexpr bool is_sendrecv(message_form f) { return f.what == message_call::sendrecv; }
 constexpr bool is_message(form) { return false; }
 constexpr bool is_message(message_form) { return true; }
-/// Each rank gets one object of a range, and sends one.
+/// Whether the send buffer is a range with one object for each rank.
 constexpr bool sends_many(form f) { return f.what == collective::scatter || f.what == collective::alltoall; }
 constexpr bool sends_many(message_form) { return false; }
+/// Whether the receive buffer is a range with one object from each rank.
 constexpr bool receives_many(form f) {
   return f.what == collective::gather || f.what == collective::allgather || f.what == collective::alltoall;
 }
@@ -179,7 +181,7 @@ consteval argument_properties properties_with_objects() {
   constexpr bool is_buffer =
       name == parameter::send_buf || name == parameter::recv_buf || name == parameter::send_recv_buf;
   if constexpr (holds_object<A>) {
-    // Sent objects are written at once, and need not be kept.
+    // Sent objects are serialized before the call returns, so the call need not keep them.
     constexpr bool owning =
         name != parameter::send_buf && !std::is_reference_v<typename object_argument<A>::data>;
     return {name, direction_of<A>, problem_of_object<F, T, Call, A>(), owning, true};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Factories that are called with invalid arguments: send_buf(), send_buf(p, n), destination("x"),
-// send_buf<resize_to_fit>(v). Each makes an argument that every call rejects
-// (collective_rules.hpp). The compiler then reports one error in the name of the parameter, and no
-// list of candidates. The error follows from the kind in the table of parameters.
+// send_buf<resize_to_fit>(v). Each returns an argument that every call rejects
+// (collective_rules.hpp). The compiler then reports one error that names the parameter, instead of
+// a list of candidates. The kind of the parameter (parameter_table.hpp) determines the error.
 #pragma once
 
 #include <initializer_list>

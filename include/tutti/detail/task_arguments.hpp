@@ -151,18 +151,22 @@ constexpr bool validate_reduction_with() {
   return false;
 }
 
-/// A by-value parameter, to which the kernel's writes would be lost.
+/// Whether the kernel has a by-value parameter for data that it writes: the kernel's writes to it
+/// would be lost.
 template <class Parameter, class Use>
 inline constexpr bool loses_writes = Use::writes && !std::is_lvalue_reference_v<Parameter> &&
                                      std::is_lvalue_reference_v<typename Use::given_type::type>;
+/// Whether the kernel has a `const T&` parameter for data that it writes.
 template <class Parameter, class Use>
 inline constexpr bool takes_const =
     Use::writes&& std::is_lvalue_reference_v<Parameter>&& std::is_const_v<std::remove_reference_t<Parameter>>;
+/// Whether the kernel has a parameter that does not accept const data, for data that it reads.
 template <class Parameter, class Use>
 inline constexpr bool needs_write_access =
     !Use::writes && !std::is_convertible_v<typename Use::given_type::type, Parameter>;
 
-/// It does not apply if the kernel also takes `...`.
+/// Whether the parameters of the kernel can be compared with the data of the call. The kernel must
+/// have exactly one signature, and that must not end with `...`.
 template <class Signature>
 consteval bool takes_named_parameters() {
   if constexpr (Signature::value)
@@ -198,7 +202,7 @@ constexpr bool validate_parameters(std::index_sequence<I...>) {
   }
 }
 
-/// The data among the arguments of insert(), in their order.
+/// A list of types of uses of data.
 template <class... Uses>
 struct use_list {
   static constexpr std::size_t count = sizeof...(Uses);
@@ -212,6 +216,7 @@ struct sorted<use_list<Uses...>, First, Rest...> {
   using more = std::conditional_t<is_use<First>, use_list<Uses..., First>, use_list<Uses...>>;
   using type = typename sorted<more, Rest...>::type;
 };
+/// The uses of data among the arguments of insert(), in their order.
 template <class... Arguments>
 using uses_among = typename sorted<use_list<>, Arguments...>::type;
 
@@ -338,11 +343,12 @@ constexpr auto neutral(const V& value) {
 /// neutral element of `op`. The library knows it for the functors of ops.hpp (std::plus<> and the
 /// others) on numbers. It also knows it for std::plus<> and std::multiplies<> on std::complex, and
 /// for the bitwise ones on std::byte. Any other callable needs neutral(v), or the call does not
-/// compile: a product that began with 0 would be 0.
+/// compile.
 ///
 /// The contribution is combined with the contents of the data and with the contributions of other
-/// tasks, in any order. Such tasks run concurrently, on any ranks; a tree brings their
-/// contributions to the owner before the next other use. `op` is an associative and commutative
+/// tasks, in any order. Such tasks run concurrently, on any ranks. A tree of ranks combines their
+/// contributions and brings them to the owner. This happens before the next task that reads or
+/// writes the data, or reduces into it by another operator. `op` is an associative and commutative
 /// callable without state that combines two elements into one.
 ///
 /// ```cpp

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A call with buffers that hold items of a layout. It wraps a frame, which gets dense elements in
-// their place, and numbers of elements for numbers of items. Thus frames do not know layouts, and a
-// call without layouts costs only the test for them.
+// A call with buffers that hold items of a layout. A frame (frame.hpp) converts the arguments of
+// one collective to a tutti::call, and makes its result. The call with layouts wraps a frame. It
+// gives the frame dense elements in place of items, and numbers of elements in place of numbers of
+// items. Thus frames do not know layouts, and a call without layouts costs only the test for them.
 #pragma once
 
 #include "tutti/detail/export.hpp"
@@ -63,11 +64,12 @@ class typed_arguments : public frame<F, T, Args...> {
   static constexpr bool typed_out = !both && given<out_type>;
   static constexpr bool typed_received = both ? typed_in : typed_out;
 
-  // Whether numbers of this name count items of a layout, and of which side.
+  // Whether this parameter describes a receive buffer that is separate from the send buffer.
   static constexpr bool of_receiver(parameter n) {
     return !both && (n == recv_count || n == recv_counts || n == recv_displs);
   }
   static constexpr bool is_list(parameter n) { return kind_of(n) == parameter_kind::counts; }
+  // Whether this parameter counts items of a layout.
   static constexpr bool counts_items(parameter n) {
     return (is_list(n) || kind_of(n) == parameter_kind::count) && (of_receiver(n) ? typed_out : typed_in);
   }
@@ -139,7 +141,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
   template <parameter N>
   static constexpr bool given = base::template has_in<N>;
 
-  // --- which ranks are read, and which are written
+  // --- which ranks send, and which receive
   static constexpr bool from_root =
       F.what == collective::bcast || F.what == collective::scatter || F.what == collective::scatterv;
   static constexpr bool to_root = is_rooted(F.what) && !from_root;
@@ -210,7 +212,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
       auto& list = list_[this->at(name)];
       auto& number = number_[this->at(name)];
       if constexpr (direction_of<A> == flow::out)
-        list.assign(1, refused_count), number = -1;  // not written
+        list.assign(1, refused_count), number = -1;  // stay if the frame stores none
       else if constexpr (!arguments::is_list(name))
         number = stage_.scaled(s, name, this->template data<name>(), this->side_of(name));
       else if constexpr (name == recv_counts && !both)
@@ -258,7 +260,8 @@ class typed_frame : public typed_arguments<F, T, Args...> {
     }
   }
 
-  // Handles an error in items, which the other ranks do not know of.
+  // Called from the handler of a layout error that only this rank knows. The call then serves the
+  // other ranks, or this function throws the error.
   void reject(const collective_caller& s) {
     if (stage_.fault()) call_.input = nullptr;  // no valid send data
     call_.output = nullptr;
@@ -339,7 +342,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
     this->substitute_.diagnose();
     inner_.substitutes().diagnose();
     if constexpr (F.what == collective::exscan) {
-      inner_.finish();  // may report what rank 0 gets
+      inner_.finish();  // writes the values of rank 0, if there are any
       stage_.unpack();
     }
     return base::make_result(*this, typename base::parts{});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Maps the members of a group to job ranks. A group stores a range (two numbers, made locally), a
-// list, or a few known members. Known members are the neighbours, or also those 2, 4, 8 ... away.
+// list, or a few known members. Known members are the neighbors, or also those 2, 4, 8 ... away.
 #pragma once
 
 #include <bit>
@@ -38,7 +38,7 @@ class group {
   }
 
   /// A group of which each member knows the members that `known` states. left[d] and right[d] are
-  /// the job ranks of the members 2^d away (d = 0 only for neighbours). Entries without a member
+  /// the job ranks of the members 2^d away (d = 0 only for neighbors). Entries without a member
   /// may have any value. `own` is the job rank of this member, `first` that of member 0.
   static group structure(reach known, int first, int own, int size, int rank, const std::vector<int>& left,
                          const std::vector<int>& right) {
@@ -94,7 +94,7 @@ class group {
   group(int first, int stride, int size, int rank, std::shared_ptr<const std::vector<int>> list)
       : first_(first), stride_(stride), size_(size), rank_(rank), list_(std::move(list)) {}
 
-  // With 2 members, the same member may be the neighbour on both sides.
+  // With 2 members, the same member may be the neighbor on both sides.
   int known_address(int r) const noexcept {
     if (r == rank_) return (*list_)[1];
     const unsigned up = static_cast<unsigned>(r > rank_ ? r - rank_ : size_ - (rank_ - r));

@@ -40,7 +40,7 @@ struct arrival {
 
 class group_messages {
  public:
-  /// Contents of up to this many bytes follow the header. Every MPI sends as much eagerly.
+  /// Contents of up to this many bytes follow the header, in the copy that the sender makes.
   static constexpr std::size_t inline_bytes = 2048;
 
   /// `comm`: over all ranks of the job; the caller keeps ownership.

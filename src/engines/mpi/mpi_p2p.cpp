@@ -33,6 +33,7 @@ mpi_p2p_transport::~mpi_p2p_transport() {
 
 // --- sending
 
+// A short message is sent by MPI_Send, which does not wait for the receive (see eager_bytes).
 bool mpi_p2p_transport::post(const detail::send_args& what, transfer& t) {
   if (what.bytes <= eager_bytes && what.mode != send_modes::synchronous && what.destination != rank_)
       [[likely]] {

@@ -50,7 +50,12 @@ class mpi_p2p_transport final : public p2p_transport {
   void discard_all();
 
  private:
-  static constexpr std::size_t eager_bytes = 1024;  // bytes that every MPI sends eagerly
+  // The code assumes that MPI_Send of up to this many bytes does not wait for the receive. The MPI
+  // standard promises no such limit, but Open MPI and MPICH have a larger one by default. If a user
+  // lowers their limit, such a send waits inside MPI_Send, also if it is nonblocking or buffered.
+  // Meanwhile the rank makes no progress on other calls. Ranks that send to each other before they
+  // receive then wait forever.
+  static constexpr std::size_t eager_bytes = 1024;
   // Bytes that a rank may send itself before the receive.
   static constexpr std::size_t eager_bytes_to_self = 4096;
   struct found_message final : shm::unexpected_message {

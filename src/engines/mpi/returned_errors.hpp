@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes MPI return errors as codes, whatever handlers the program has set.
+// Makes MPI return the errors of MPI_COMM_WORLD and MPI_COMM_SELF as codes, whatever handlers the
+// program has set for them. Other communicators keep their handlers.
 #pragma once
 
 #include "engines/mpi/mpi_base.hpp"
 
 namespace tutti::mpi {
 
-/// MPI reports errors that belong to no communicator, such as those of a completed request, to the
-/// handlers of these two. During the lifetime of this object the errors are returned.
+/// MPI calls the handler of MPI_COMM_WORLD or of MPI_COMM_SELF for an error that it attributes to
+/// no other communicator. An example is the error of a request whose communicator was freed. While
+/// this object lives, MPI returns these errors as codes. Its destructor restores both handlers.
 class returned_errors {
  public:
   using setter = int (*)(MPI_Comm, MPI_Errhandler);
-  /// `set`: MPI's own function, if another one replaces it.
+  /// `set`: pass PMPI_Comm_set_errhandler where something intercepts the MPI_ name.
   explicit returned_errors(setter set = MPI_Comm_set_errhandler) : set_(set) {
     for (int i = 0; i < 2; ++i) {
       MPI_Comm_get_errhandler(where_[i], &before_[i]);

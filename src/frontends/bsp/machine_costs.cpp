@@ -78,7 +78,7 @@ void process::broadcast_bytes(void* data, std::size_t bytes) {
 }
 
 // The minimum time, over some repetitions, of a superstep in which each process puts `count`
-// messages of `bytes` bytes to its neighbour.
+// messages of `bytes` bytes to its neighbor.
 double process::time_of_superstep(slot from, slot into, std::size_t count, std::size_t bytes, int times) {
   double min_seconds = 1;
   for (int i = 0; i < times; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI runs all neighbourhood collectives. Tutti's pending calls progress during the blocking ones,
+// MPI runs all neighborhood collectives. Tutti's pending calls progress during the blocking ones,
 // or are completed before. Checked mode compares all of them.
 #include "frontends/preload/entry.hpp"
 

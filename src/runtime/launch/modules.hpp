@@ -22,9 +22,9 @@ struct launcher {
 };
 TUTTI_API launcher find_launcher();
 
-/// The folders searched for code, in this order: those of TUTTI_MODULE_PATH, those of the
-/// installation, and those beside the program. A setuid program searches only those of the
-/// installation. `header`: the path of run.hpp when the program was compiled, or null. An
+/// The folders that the library searches for modules, in this order: those of TUTTI_MODULE_PATH,
+/// those of the installation, and those beside the program. A setuid program searches only those of
+/// the installation. `header`: the path of run.hpp when the program was compiled, or null. An
 /// installation has its modules beside its headers.
 std::vector<std::string> module_folders(const char* header = nullptr);
 
@@ -35,8 +35,8 @@ struct found_files {
   // Each as "PATH why": files that may not be loaded (trust.hpp).
   std::vector<std::string> rejected;
 };
-/// The files in these folders whose names begin with `prefix` and end with `suffix`. If `suffix` is
-/// empty, the files with the name `prefix`.
+/// Returns the files in these folders whose names begin with `prefix` and end with `suffix`. If
+/// `suffix` is empty, it returns the files whose name is `prefix`.
 found_files find_files(std::string_view prefix, std::string_view suffix, const char* header = nullptr);
 
 struct module_file {

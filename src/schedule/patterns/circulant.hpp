@@ -83,7 +83,7 @@ class circulant {
     // lower, upper: the linked list of the skips not used yet
     std::vector<int> found, lower, upper;
 
-    // An unlinked element keeps its lower neighbour, so that a walk that is at this element can
+    // An unlinked element keeps its lower neighbor, so that a walk that is at this element can
     // continue.
     void unlink(int e) {
       if (at(upper, e) <= graph.q_) at(lower, at(upper, e)) = at(lower, e);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes p as a product of factors of at most k. Exchanges among f ranks for each factor f, one
-// after the other, reach all ranks. If p is no such product, neighbouring ranks are folded into the
+// after the other, reach all ranks. If p is no such product, neighboring ranks are folded into the
 // largest number of groups that is one. A power of two always is one (k >= 2), so a group has at
 // most two ranks.
 #pragma once

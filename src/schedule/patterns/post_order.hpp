@@ -7,7 +7,7 @@
 
 namespace tutti::patterns {
 
-/// The neighbours of one position; -1 if there is none.
+/// The neighbors of one position; -1 if there is none.
 struct post_order_node {
   int parent = -1, first = -1, second = -1, depth = 0;
 };

@@ -11,7 +11,7 @@
 namespace tutti::shm {
 namespace {
 
-constexpr std::size_t max_alignment = 4096;  // the smallest page
+constexpr std::size_t max_alignment = 4096;  // at most a page: areas begin on pages
 
 std::size_t page_bytes() noexcept {
   static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));

@@ -13,7 +13,7 @@ struct unexpected_message {
   int source = 0;  // rank on its communicator
   int tag = 0;
   std::size_t bytes = 0;
-  // For the matching engine: the order of arrival, and the neighbours in its list.
+  // For the matching engine: the order of arrival, and the neighbors in its list.
   std::uint64_t number = 0;
   unexpected_message* list_prev = nullptr;
   unexpected_message* list_next = nullptr;

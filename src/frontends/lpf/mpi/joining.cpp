@@ -56,7 +56,8 @@ bool receives_from_neighbour(const std::vector<int>& ranks, int pid, unsigned lo
     cancel(receive);
     break;
   }
-  // MPI sends 8 bytes eagerly, without action by the receiver.
+  // The code assumes that a send of 8 bytes does not wait for the receive. Open MPI and MPICH meet
+  // this assumption by default.
   const bool is_sent = wait_until(sent, until);
   if (!is_sent) cancel(sent);
   return is_sent && received == nonce;
