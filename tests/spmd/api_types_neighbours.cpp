@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests layouts in neighborhood collectives, and in collectives between two groups.
+// Tests layouts in neighbourhood collectives, and in collectives between two groups.
 #include "support/layout_items.hpp"
 #include "support/program.hpp"
 

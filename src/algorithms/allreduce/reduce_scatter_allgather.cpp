@@ -3,7 +3,7 @@
 // allreduce/reduce_scatter_allgather
 //
 // The number of ranks is written as a product of factors of at most k. If this is impossible,
-// neighboring ranks are folded to the largest smaller number of groups that is such a product. In
+// neighbouring ranks are folded to the largest smaller number of groups that is such a product. In
 // each round, a set of `factor` groups cuts the part that they own into `factor` parts. They
 // exchange all of these at the same time, and each group combines the operands of its part in rank
 // order. At the end the parts are gathered in reverse order.

@@ -2,17 +2,17 @@
 //
 // alltoallv/along, alltoallw/along
 //
-// A rank sends all blocks for one side as one message without gaps to its neighbor there. The
-// blocks that travel farthest are at the front of the message. Each rank takes its own block, the
-// last, out of a message and forwards the others, in both directions at once. The lengths of a
-// message's blocks travel one step ahead of it.
+// A rank sends all blocks for one side as one message without gaps to its neighbour there, those
+// that travel farthest first. Each rank takes its own block, the last, out of a message and
+// forwards the others, in both directions at once. The lengths of a message's blocks travel one
+// step ahead of it.
 //
 // Source:       folklore
 // Reach:        neighbors
 // Rounds:       <= 3 * p
 // Bytes:        <= (b + word) * (ceil(p * p / 2) - 1)
 // Scratch:      p < 2 ? 0 : 2 * b * (p + 1) + 3 * word * (p + 1)
-// Good for:     groups whose members know only their neighbors
+// Good for:     groups whose members know only their neighbours
 #include "algorithms/parts/block_relay.hpp"
 #include "algorithms/parts/row.hpp"
 
@@ -31,8 +31,7 @@ struct packer {
   }
   static place result(index of) { return block(buffer::output, of, partition::output_counts); }
 
-  // Packs message 0, which has `n` blocks. The first block is for rank `first`. Each further block
-  // is for the rank next to that of the block before, above if `direction` is 1, below if it is -1.
+  // Packs message 0: `n` blocks from that of rank `first` on, in `direction`.
   void pack(const parts::block_relay& relay, int first, int direction, int n) const {
     const auto each = [&](auto&& body) {
       if (n == 1)
