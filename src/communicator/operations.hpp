@@ -16,20 +16,17 @@
 namespace tutti::detail {
 
 /// Ends the use of an operation, for dismiss(): waits for it. During stack unwinding it tries for a
-/// tenth of a second and then ends the job, since other ranks may be reading its buffers. If
-/// `can_be_cancelled`, the caller cancels the operation afterwards, and the job continues.
+/// tenth of a second and then ends the job, since other ranks may be reading its buffers.
 template <class One>
-void end_use(One& one, endpoint& ep, const char* operation, int rank,
-             bool can_be_cancelled = false) noexcept {
+void end_use(One& one, endpoint& ep, const char* operation, int rank) noexcept {
   try {
     if (std::uncaught_exceptions() == 0) return one.wait();
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
     bool over = one.test();
     while (!over && std::chrono::steady_clock::now() < end) over = one.test();
-    if (!over && !can_be_cancelled)
+    if (!over)
       ep.abandon(std::make_exception_ptr(
-          error(operation, rank, "", "an exception unwound this rank while the call was in progress",
-                "catch the exception where the request is, and wait for the call")));
+          error(operation, rank, "", "an exception unwound this rank while the call was in progress", "")));
   } catch (...) {
     // The job is failing, or a message was rejected. An explicit wait reports it.
   }

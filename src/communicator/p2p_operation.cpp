@@ -83,8 +83,7 @@ class p2p_calls::operation final : public pending {
       return may_delete;
     }
     std::unique_ptr<operation> self(this);
-    // Only if ranks share memory, the sender waits until its message is received.
-    end_use(*this, state_.ep(), name(), state_.rank(), !sends_ && state_.ep().node() == nullptr);
+    end_use(*this, state_.ep(), name(), state_.rank());
     if (where_.queue_) {
       where_.queue_->cancel(posted_);
       leave_active();

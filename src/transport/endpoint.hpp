@@ -85,9 +85,8 @@ class endpoint : public shm::wait_interface {
   /// The same for a group that its members create without a message. All members computed the same
   /// name, and no other group has it. Local.
   virtual std::unique_ptr<context> open_locally(const group& members, const group_name& name) = 0;
-  /// Called when an exception is about to leave a collective on this rank, or has unwound an
-  /// operation in progress. Ends the job. Returns when nobody accesses the buffers of this rank's
-  /// operations any more.
+  /// Called when an exception is about to leave a collective on this rank. Ends the job. Returns
+  /// when no other rank accesses this rank's memory any more.
   virtual void abandon(std::exception_ptr what) noexcept { static_cast<void>(what); }
   /// How blocking native collectives (context::native()) progress the other operations of a rank.
   /// True: each wait within wait_with_progress() progresses them. False: a blocking native

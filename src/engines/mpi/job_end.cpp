@@ -50,7 +50,7 @@ void mpi_endpoint::failed(std::exception_ptr what, const std::string& text) {
       thrown_text_ = text;
     }
     if (!failure_monitor_->failed()) failure_monitor_->fail(text);
-    end_messages(text.c_str());
+    abandon(text.c_str());
   } catch (const error& e) {  // MPI itself fails
     end_job(rank_, text + " (" + e.what() + ")");
   }

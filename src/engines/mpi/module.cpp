@@ -13,7 +13,6 @@
 
 #include "engines/mpi/mpi_endpoint.hpp"
 #include "engines/mpi/returned_errors.hpp"
-#include "engines/mpi/uncaught_exception.hpp"
 #include "tutti/detail/export.hpp"
 #include "tutti/error.hpp"
 
@@ -56,11 +55,8 @@ outcome ranks_program(mpi_endpoint& ep, const rank_program& program) {
   try {
     program(ep);
     running = nullptr;
-  } catch (const uncaught_probe&) {
-    throw;
   } catch (...) {
     running = nullptr;
-    current_uncaught_exception() = {};
     const outcome failure = failure_of(ep.rank());
     ep.failed(failure.what, failure.text);
   }

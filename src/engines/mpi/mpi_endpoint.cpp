@@ -215,23 +215,63 @@ void mpi_endpoint::poll_failures(const shm::wait_site& site) {
   if (failure_monitor_->checks())
     failure_monitor_->report_idle(&site, call_site(), now - progress_since_, progress_);
   if (long_wait_) long_wait_->waited(site, now - waiting_since_);
-  if (!failure_monitor_->failed()) return;
-  if (failure_seen_ == 0) failure_seen_ = now;
-  // The error of a rank that serves the others may be the cause. It gets a moment to complete its
-  // collective and to throw. The other ranks progress MPI meanwhile.
-  if (natives_ != 0 && serves_peers() && now - failure_seen_ < 1) return;
-  throw_failure(site);
+  if (failure_monitor_->failed()) throw_failure(site);
 }
 
 void mpi_endpoint::throw_failure(const shm::wait_site& site) {
   if (!serves_peers()) wait_aborted_ = true;
-  if (natives_ != 0) end_in_collective();
   if (failure_monitor_->deadlock())
-    end_messages_and_throw(deadlock_error(site.operation, rank_, "", failure_monitor_->text(), ""));
-  end_messages_and_throw(peer_error(site.operation, rank_, "",
-                                    "rank " + std::to_string(failure_monitor_->failed_rank()) + " failed (" +
-                                        std::string(without_prefix(failure_monitor_->text())) + ")",
-                                    "this rank's wait was ended"));
+    abandon_and_throw(deadlock_error(site.operation, rank_, "", failure_monitor_->text(), ""));
+  abandon_and_throw(peer_error(site.operation, rank_, "",
+                               "rank " + std::to_string(failure_monitor_->failed_rank()) + " failed (" +
+                                   std::string(without_prefix(failure_monitor_->text())) + ")",
+                               "this rank's wait was ended"));
+}
+
+// Ends every message in progress, because the exception may free the buffers. Receives are
+// cancelled. Sends cannot be cancelled. But every rank that knows of the failure receives what is
+// sent to it, so they complete.
+void mpi_endpoint::abandon(const char* why) {
+  if (group_messages_) group_messages_->cancel_receives();
+  for (std::uint32_t index = 0; index < messages_.size(); ++index) {
+    message& m = messages_[index];
+    if (m.busy && m.unmatched)
+      end_message(index);
+    else if (m.busy && m.receives && m.request != MPI_REQUEST_NULL)
+      MPI_Cancel(&m.request);
+  }
+  const double deadline = seconds_now() + 2;
+  for (;;) {
+    bool waiting = false;
+    for (std::uint32_t index = 0; index < messages_.size(); ++index) {
+      message& m = messages_[index];
+      if (!m.busy) continue;
+      int flag = 0;
+      if (MPI_Test(&m.request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS) flag = 1;
+      if (flag)
+        end_message(index);
+      else
+        waiting = true;
+    }
+    if (!waiting) return;
+    if (!failure_monitor_->failed()) failure_monitor_->poll();
+    if (failure_monitor_->failed()) drain();
+    if (seconds_now() > deadline) {
+      if (failure_monitor_->failed()) end_job(failure_monitor_->failed_rank(), failure_monitor_->text());
+      end_job(rank_, why);
+    }
+    sched_yield();
+  }
+}
+
+// Whether a send is in progress, whose buffer may already be freed.
+bool mpi_endpoint::open_sends() {
+  for (message& m : messages_) {
+    int flag = 0;
+    if (!m.busy || m.receives) continue;
+    if (MPI_Test(&m.request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || !flag) return true;
+  }
+  return false;
 }
 
 // Starts the receive if its message has arrived and has the right length. Open MPI 4.1 writes a
@@ -297,14 +337,14 @@ void mpi_endpoint::throw_transfer_error(std::uint32_t index, int code, const shm
   try {
     throw_mpi_error(code, site.operation, rank_);
   } catch (const engine_error& e) {
-    end_messages_and_throw(e);
+    abandon_and_throw(e);
   }
 }
 
 void mpi_endpoint::throw_wrong_length(int peer, std::size_t expected, std::optional<std::size_t> actual,
                                       const shm::wait_site& site) {
   throw_length_mismatch(site.operation, rank_, {peer, rank_, actual, expected},
-                        [&](const auto& e) { end_messages_and_throw(e); });
+                        [&](const auto& e) { abandon_and_throw(e); });
 }
 
 void mpi_endpoint::throw_abandoned(const shm::wait_site& site) {

@@ -93,9 +93,6 @@ class mpi_endpoint final : public message_endpoint {
   }
   void progressed() noexcept override { ++progress_; }
   [[noreturn]] void kill_job(const std::string& why) override { end_job(rank_, why); }
-  /// If nothing is in progress on this rank, does nothing, and the job continues. If MPI does not
-  /// return the buffers in time, the processes of the job end.
-  void abandon(std::exception_ptr what) noexcept override;
   bool progresses_in_waits() const noexcept override { return !polls_natives_; }
   void wait_with_progress(rank_progress& operations, void (*wait)(void*), void* state) override;
   void progress_in_wait(progressed_wait& mine) noexcept;
@@ -237,14 +234,12 @@ class mpi_endpoint final : public message_endpoint {
   void pause_oversubscribed(const shm::wait_site& site);
   void poll_failures(const shm::wait_site& site);
   bool start_if_arrived(std::uint32_t index, const shm::wait_site& site);
-  void end_messages(const char* why);
+  void abandon(const char* why);
   template <class Error>
-  [[noreturn]] void end_messages_and_throw(const Error& e) {
-    end_messages(e.what());
+  [[noreturn]] void abandon_and_throw(const Error& e) {
+    abandon(e.what());
     throw e;
   }
-  [[noreturn]] void end_in_collective();
-  bool has_messages() const noexcept;
   bool open_sends();
   void compare_length(std::uint32_t index, MPI_Status& status, const shm::wait_site& site);
   [[noreturn]] void throw_transfer_error(std::uint32_t index, int code, const shm::wait_site& site);
@@ -283,7 +278,6 @@ class mpi_endpoint final : public message_endpoint {
   std::uint64_t pauses_ = 0, progress_ = 0, progress_seen_ = 0;
   double last_poll_ = 0, progress_since_ = 0, waiting_since_ = 0;
   int natives_ = 0;
-  double failure_seen_ = 0;
   // How many rejections the other ranks have sent to this one, if all ranks of the job are on one
   // node. Between nodes the value always differs, so this rank asks MPI after each receive of a
   // collective and each collective of MPI. Before anyone receives rejections, the value is 0.

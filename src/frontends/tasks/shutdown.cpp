@@ -96,6 +96,7 @@ void task_graph::leave_by_exception() {
     header.kind = message_kind::aborted;
     for (int r = 0; r < size_; ++r)
       if (r != rank_) sender_.messages().send(r, header, nullptr, 0);
+    return;
   }
   detail::endpoint_of(*comm_).abandon(
       std::make_exception_ptr(error("tasks", rank_, "", "an exception left the runtime's scope",
