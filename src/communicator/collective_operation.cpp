@@ -173,7 +173,8 @@ class call_dispatcher::rejected_operation final : public pending {
     if (announces && !in_progress_ && !state.was_freed())
       self_.calls().announce_rejection(announces->made, announces->zeros, announces->text);
     {
-      const deferred_rejections guard(state.this_rank());  // its own rejection is announced
+      // Its own rejection is announced.
+      const deferred_rejections guard(state.this_rank().calls_that_defer_rejections);
       inner->start();
     }
     in_progress_ = true;

@@ -60,6 +60,9 @@ void announce_rejection(communicator_impl& c, const call& what, mode how, bool z
 void validate_thread(const communicator_impl& c, const char* operation) {
   c.state().validate_thread(operation);
 }
+int& count_of_deferrals(const communicator_impl& c) noexcept {
+  return c.state().this_rank().calls_that_defer_rejections;
+}
 void validate_entry(const communicator_impl& c, const char* operation) {
   c.state().validate_entry(operation);
 }

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "communicator/deferred_rejections.hpp"
 #include "communicator/p2p/message_queue.hpp"
 #include "communicator/topology.hpp"
 #include "runtime/executor/progressable.hpp"
@@ -101,6 +102,9 @@ bool is_usable(const communicator_impl&) noexcept;
 bool is_freed(const communicator_impl&) noexcept;
 /// Whether the run of this rank has ended.
 bool outlived_run(const communicator_impl&) noexcept;
+
+/// For deferred_rejections: the count of the rank of this communicator.
+int& count_of_deferrals(const communicator_impl&) noexcept;
 
 // --- checked mode
 

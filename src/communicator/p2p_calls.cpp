@@ -192,7 +192,7 @@ void send(communicator_impl& c, const send_args& args) { c.p2p().send(args); }
 void validate_recv(communicator_impl& c, const recv_args& r) { c.p2p().validate(r); }
 envelope receive(communicator_impl& c, const recv_args& r) { return c.p2p().receive(r); }
 envelope receive_after_send(communicator_impl& c, const recv_args& r) {
-  const deferred_rejections guard(c.state().this_rank());
+  const deferred_rejections guard(c.state().this_rank().calls_that_defer_rejections);
   return c.p2p().receive(r);
 }
 envelope found(const pending& p) noexcept {

@@ -10,6 +10,7 @@
 #include <source_location>
 #include <vector>
 
+#include "communicator/deferred_rejections.hpp"
 #include "communicator/peer_rejections.hpp"
 #include "runtime/executor/progressable.hpp"
 #include "runtime/settings/active_trees.hpp"
@@ -136,21 +137,6 @@ struct rank_state final : rank_progress {
 
   override_use& use_of(collective what, override_kind kind);
   override_use use_of(collective what, override_kind kind) const;
-};
-
-/// During its lifetime the rank is in the middle of a call. The steps of that call leave rejections
-/// to the next call.
-class deferred_rejections {
- public:
-  explicit deferred_rejections(rank_state& rank) noexcept : count_(rank.calls_that_defer_rejections) {
-    ++count_;
-  }
-  ~deferred_rejections() { --count_; }
-  deferred_rejections(const deferred_rejections&) = delete;
-  deferred_rejections& operator=(const deferred_rejections&) = delete;
-
- private:
-  int& count_;
 };
 
 /// Prints on standard error the overrides that no call used, and how often selection fell back. For

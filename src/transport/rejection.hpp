@@ -13,7 +13,7 @@
 namespace tutti::detail {
 
 struct rejection {
-  std::uint64_t context = 0;  // names the communicator (call_dispatcher::rejection_context())
+  std::uint64_t context = 0;  // names the communicator (communicator_state::rejection_context())
   std::uint32_t call = 0;     // id of the call on it
   std::int32_t rank = -1;     // in the communicator, of the rank with the error
   std::string text;           // its error

@@ -33,7 +33,7 @@ frontends/tasks    : base transport engines/embedded/sleep.hpp runtime/executor/
 frontends/tasks/tbb: frontends/tasks/worker_pool.hpp
 frontends/lpf      : base engines transport runtime/launch communicator/internal_calls.hpp frontends/bsp
 frontends/preload  : base base/compute base/group engines transport selection runtime/trace runtime/settings communicator/internal_calls.hpp
-frontends/toolkit  :
+frontends/toolkit  : communicator/internal_calls.hpp
 tuning             : base base/compute selection proof engines transport communicator/internal_calls.hpp communicator/rank_state.hpp runtime/launch
 '
 # Public headers that every module may include, and that include only one another:

@@ -190,8 +190,10 @@ class Request {
   tutti::status finished() {
     if (is_null()) return {};
     return internal::translating([&] {
-      const auto stored = std::move(stored_);
-      return stored ? stored->wait() : call_.wait();
+      // If a rejection of another rank is due, this throws, and the request still holds its call.
+      const tutti::status what = stored_ ? stored_->wait() : call_.wait();
+      stored_.reset();
+      return what;
     });
   }
   std::optional<tutti::status> tested() {

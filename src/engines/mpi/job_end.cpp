@@ -112,7 +112,8 @@ outcome mpi_endpoint::end() {
   const int failed = cause_                       ? rank_
                      : failure_monitor_->failed() ? size_ + failure_monitor_->failed_rank()
                                                   : nobody;
-  const int local[3] = {failed, natives_ == 0 ? 1 : 0, release_closed_p2p() ? 1 : 0};
+  const bool all_sent = release_closed_p2p() && failure_monitor_->all_sent();
+  const int local[3] = {failed, natives_ == 0 ? 1 : 0, all_sent ? 1 : 0};
   int agreed[3] = {};
   MPI_Request request;
   check(MPI_Iallreduce(local, agreed, 3, MPI_INT, MPI_MIN, control_, &request), "run", rank_);

@@ -15,6 +15,7 @@ namespace tutti::bsp {
 process::process(detail::communicator_impl& all, bool unbounded)
     : all_(all),
       validate_thread_(all),
+      deferrals_(detail::count_of_deferrals(all)),
       pid_(detail::rank_of(all)),
       nprocs_(detail::size_of(all)),
       unbounded_(unbounded),
@@ -256,6 +257,7 @@ void process::sync() {
 }
 
 void process::run_sync() {
+  const detail::deferred_rejections steps(deferrals_);
   std::uint32_t mine = summaries::syncing;
   piggyback data = piggyback::none;
   if (failure_ != nullptr) [[unlikely]] {

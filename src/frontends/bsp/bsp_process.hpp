@@ -192,6 +192,7 @@ class process {
 
   detail::communicator_impl& all_;
   detail::thread_validation validate_thread_;
+  int& deferrals_;  // for deferred_rejections
   int pid_, nprocs_;
   bool unbounded_;
   unsigned count_sent_ = 0;  // number of objects for which incoming messages do not count

@@ -91,6 +91,7 @@ double process::time_of_superstep(slot from, slot into, std::size_t count, std::
 }
 
 void process::measure() {
+  const detail::deferred_rejections steps(deferrals_);
   costs_ = measured_costs(detail::engine_of(all_));
   broadcast_bytes(&costs_, sizeof costs_);
   if (costs_.processes != 0 && (costs_.processes > 1 || nprocs_ == 1))

@@ -79,6 +79,8 @@ void task_graph::set_owner(data_handle& d, int owner) {
 void task_graph::flush(data_handle* d) {
   validator_.entry("flush");
   if (d == nullptr) {
+    // A rejection that arrives meanwhile must not leave one half of the data flushed.
+    const detail::deferred_rejections steps(detail::count_of_deferrals(*comm_));
     for (auto& one : data_) flush(one.get());
     return;
   }
@@ -93,6 +95,7 @@ void task_graph::flush(data_handle* d) {
 void task_graph::set_cache(bool on) {
   validator_.entry("cache");
   if (on == replicas_.caching()) return;
+  const detail::deferred_rejections steps(detail::count_of_deferrals(*comm_));
   flush(nullptr);
   replicas_.set_cache(on);
 }

@@ -157,7 +157,9 @@ void explicit_transfer_node::start(ready_queue&) {
     table_.post(*this);
 }
 
+// The program's call that started the transfer may be over.
 bool explicit_transfer_node::start_on_other_communicator() {
+  const detail::deferred_rejections steps(detail::count_of_deferrals(*communicator_));
   if (sends_ && contents_.poisoned == nullptr) {
     operation_ = detail::start_send(
         *communicator_,

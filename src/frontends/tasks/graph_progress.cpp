@@ -93,7 +93,11 @@ bool task_graph::progress(bool callbacks) {
       ready_.reap();
     });
   }
-  if (callbacks && follow_ups_.run_callbacks()) ++progress_count_;
+  if (callbacks && follow_ups_.pending()) {
+    // A callback runs once, so it must not end because of a rejection.
+    const detail::deferred_rejections steps(detail::count_of_deferrals(*comm_));
+    if (follow_ups_.run_callbacks()) ++progress_count_;
+  }
   return progress_count() != before;
 }
 

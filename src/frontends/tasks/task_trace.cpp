@@ -48,6 +48,7 @@ std::string task_trace::events(int rank) const {
 }
 
 void write_trace(const task_trace& trace, detail::communicator_impl& ranks) {
+  const detail::deferred_rejections steps(detail::count_of_deferrals(ranks));
   constexpr int tag = 32700;  // above the tags of the messenger
   const std::string mine = trace.events(detail::rank_of(ranks));
   if (detail::rank_of(ranks) != 0) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "communicator/internal_calls.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti {
@@ -113,6 +114,7 @@ grid_communicator::grid_communicator(const communicator& ranks)
 
 void grid_communicator::execute(const call& c) const {
   detail::validate_call(detail::impl_of(*this), c);
+  const detail::deferred_rejections steps(detail::count_of_deferrals(detail::impl_of(*this)));
   const auto p = static_cast<std::size_t>(size()), me = static_cast<std::size_t>(rank());
   const auto columns = static_cast<std::size_t>(columns_);
   const std::size_t element = c.type.size;

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "communicator/internal_calls.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti {
@@ -121,6 +122,7 @@ class array_part {
  public:
   array_part(const communicator& ranks, std::size_t count) : ranks_(ranks), count_(count) {
     begin_ = ranks.exscan_single(send_buf(count), op(std::plus<>{}));
+    const deferred_rejections steps(count_of_deferrals(impl_of(ranks)));
     elements_ = ranks.allreduce_single(send_buf(count), op(std::plus<>{}));
     padded_ = std::bit_ceil(elements_);
   }

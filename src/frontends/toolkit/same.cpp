@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "communicator/internal_calls.hpp"
+
 namespace tutti::detail {
 
 bool same_range(const communicator& ranks, const void* data, std::size_t n, std::size_t bytes,
@@ -17,6 +19,7 @@ bool same_range(const communicator& ranks, const void* data, std::size_t n, std:
     return length{a.n, static_cast<std::size_t>(a.same != 0 && b.same != 0 && a.n == b.n)};
   };
   if (ranks.allreduce_single(send_buf(length{n, 1}), op(agree, ops::commutative)).same == 0) return false;
+  const deferred_rejections steps(count_of_deferrals(impl_of(ranks)));
   if (n == 0) return true;
 
   const std::byte* mine = static_cast<const std::byte*>(data);

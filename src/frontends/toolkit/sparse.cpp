@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "communicator/internal_calls.hpp"
 #include "tutti/detail/p2p_abi.hpp"
 
 namespace tutti::detail {
@@ -64,6 +65,8 @@ void exchange_sparse(const communicator& ranks, unsigned round, const sparse_mes
              "go to rank " + std::to_string(messages[i].destination) + ", but ranks are 0 to " +
                  std::to_string(ranks.size() - 1),
              "name ranks of the communicator");
+  validate_entry(where, name);
+  const deferred_rejections steps(count_of_deferrals(where));
 
   // A rank may begin the next exchange while another one has not seen the end of this one. Two
   // alternating tags are enough, because no rank ends the next exchange before all have left this

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "communicator/internal_calls.hpp"
 #include "frontends/toolkit/measured_tree.hpp"
 #include "tutti/error.hpp"
 #include "tutti/ops.hpp"
@@ -123,6 +124,8 @@ measurements timer::aggregate(extent e) const {
   if (mine.depth() != 0)
     throw usage_error("timer::aggregate", ranks_.rank(), "", "\"" + mine.running() + "\" runs",
                       "stop() it on all ranks first");
+  detail::validate_entry(detail::impl_of(ranks_), "timer::aggregate");
+  const detail::deferred_rejections steps(detail::count_of_deferrals(detail::impl_of(ranks_)));
   const detail::measured_tree all = merged(ranks_, mine);
   const std::vector<int> order = all.in_order(), indices = indices_in(mine, all, order);
 
