@@ -6,6 +6,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "engines/mpi/error_text.hpp"
+
 namespace tutti::mpi {
 namespace {
 
@@ -13,12 +15,7 @@ using shm::memory_kind;
 
 static_assert(std::is_trivially_copyable_v<shm::segment_offer>);
 
-std::string mpi_text(const char* call, int code) {
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  return std::string(call) + ": " + text;
-}
+std::string mpi_text(const char* call, int code) { return std::string(call) + ": " + error_text(code); }
 
 }  // namespace
 
