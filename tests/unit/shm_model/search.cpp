@@ -67,7 +67,7 @@ void perform(const operation& o, void* to, std::size_t bytes) {
     p.pending = o;
     throw suspended{};
   }
-  std::memcpy(to, p.results.data() + now.cursor, bytes);
+  if (bytes != 0) std::memcpy(to, p.results.data() + now.cursor, bytes);
   now.cursor += bytes;
 }
 // An operation without a result has a result of one byte, which marks it as complete.
@@ -77,12 +77,13 @@ void perform(const operation& o) {
 }
 
 void apply(std::vector<std::byte>& memory, const buffered_store& s) {
-  for (const piece& one : s.pieces) std::memcpy(memory.data() + one.at, one.bytes.data(), one.bytes.size());
+  for (const piece& one : s.pieces)
+    if (!one.bytes.empty()) std::memcpy(memory.data() + one.at, one.bytes.data(), one.bytes.size());
 }
 
 // What the process reads: its buffered stores, and the memory below them.
 void read_as(const machine& m, const process_state& p, std::uint32_t at, std::size_t bytes, std::byte* to) {
-  std::memcpy(to, m.memory.data() + at, bytes);
+  if (bytes != 0) std::memcpy(to, m.memory.data() + at, bytes);
   for (const buffered_store& s : p.buffer)
     for (const piece& one : s.pieces)
       for (std::size_t i = 0; i < one.bytes.size(); ++i)
@@ -207,7 +208,7 @@ class hasher {
       mix(word);
     }
     std::uint64_t rest = bytes;
-    std::memcpy(&rest, at, bytes);
+    if (bytes != 0) std::memcpy(&rest, at, bytes);
     mix(rest ^ bytes << 56);
   }
   void mix(std::uint64_t word) noexcept {
