@@ -25,7 +25,7 @@
 //
 // Receivers. A receiver matches messages by tag, in the order in which they were sent. A message
 // that precedes the wanted one becomes unexpected: the receiver copies it out and frees its slots.
-// Only the address of a message by address is kept. A receiver that wants nothing leaves the ring
+// Only the address of a message by address is kept. A receiver without a request leaves the ring
 // as it is.
 //
 // By address. Messages of this kind have a number. The sender has at most 8 that are not

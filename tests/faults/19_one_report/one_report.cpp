@@ -90,6 +90,6 @@ int main(int argc, char** argv) {
        }},
   };
   const auto found = cases.find(argc > 1 ? argv[1] : "");
-  if (found == cases.end()) return 0;  // expect_one_report.sh wants a failure
+  if (found == cases.end()) return 0;  // expect_one_report.sh expects a failure
   return run(argc, argv, [&](communicator& world) { found->second(world); });
 }
