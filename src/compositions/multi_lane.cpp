@@ -13,6 +13,7 @@
 #include "compositions/parts/block_order.hpp"
 #include "compositions/parts/common_calls.hpp"
 #include "compositions/parts/lanes.hpp"
+#include "compositions/parts/write_plan.hpp"
 #include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::multi_lane {
@@ -102,16 +103,10 @@ void reduce_scatter_block(planner& p) {
 }  // namespace
 
 void plan(planner& p) {
-  switch (p.what()) {
-    case collective::bcast:
-      return bcast(p);
-    case collective::reduce:
-      return reduce(p);
-    case collective::allreduce:
-      return allreduce(p);
-    default:
-      return reduce_scatter_block(p);
-  }
+  parts::write_plan(p, {{collective::bcast, bcast},
+                        {collective::reduce, reduce},
+                        {collective::allreduce, allreduce},
+                        {collective::reduce_scatter_block, reduce_scatter_block}});
 }
 
 }  // namespace tutti::compositions::multi_lane

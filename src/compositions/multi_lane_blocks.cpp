@@ -14,6 +14,7 @@
 #include "compositions/parts/block_order.hpp"
 #include "compositions/parts/common_calls.hpp"
 #include "compositions/parts/lanes.hpp"
+#include "compositions/parts/write_plan.hpp"
 #include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::multi_lane_blocks {
@@ -129,16 +130,10 @@ void alltoall(planner& p) {
 }  // namespace
 
 void plan(planner& p) {
-  switch (p.what()) {
-    case collective::gather:
-      return gather(p);
-    case collective::scatter:
-      return scatter(p);
-    case collective::allgather:
-      return allgather(p);
-    default:
-      return alltoall(p);
-  }
+  parts::write_plan(p, {{collective::gather, gather},
+                        {collective::scatter, scatter},
+                        {collective::allgather, allgather},
+                        {collective::alltoall, alltoall}});
 }
 
 }  // namespace tutti::compositions::multi_lane_blocks

@@ -15,6 +15,7 @@
 // Good for:     short vectors on many nodes, if the network's latency dominates
 #include "compositions/parts/common_calls.hpp"
 #include "compositions/parts/levels.hpp"
+#include "compositions/parts/write_plan.hpp"
 #include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::node_leader {
@@ -76,16 +77,10 @@ void allreduce(planner& p) {
 }  // namespace
 
 void plan(planner& p) {
-  switch (p.what()) {
-    case collective::barrier:
-      return barrier(p);
-    case collective::bcast:
-      return bcast(p);
-    case collective::reduce:
-      return reduce(p);
-    default:
-      return allreduce(p);
-  }
+  parts::write_plan(p, {{collective::barrier, barrier},
+                        {collective::bcast, bcast},
+                        {collective::reduce, reduce},
+                        {collective::allreduce, allreduce}});
 }
 
 }  // namespace tutti::compositions::node_leader

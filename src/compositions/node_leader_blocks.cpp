@@ -14,6 +14,7 @@
 #include "compositions/parts/common_calls.hpp"
 #include "compositions/parts/levels.hpp"
 #include "compositions/parts/tree_order.hpp"
+#include "compositions/parts/write_plan.hpp"
 #include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::node_leader_blocks {
@@ -132,14 +133,8 @@ void allgather(planner& p) {
 }  // namespace
 
 void plan(planner& p) {
-  switch (p.what()) {
-    case collective::gather:
-      return gather(p);
-    case collective::scatter:
-      return scatter(p);
-    default:
-      return allgather(p);
-  }
+  parts::write_plan(
+      p, {{collective::gather, gather}, {collective::scatter, scatter}, {collective::allgather, allgather}});
 }
 
 }  // namespace tutti::compositions::node_leader_blocks

@@ -15,6 +15,7 @@
 #include "compositions/parts/common_calls.hpp"
 #include "compositions/parts/levels.hpp"
 #include "compositions/parts/segments.hpp"
+#include "compositions/parts/write_plan.hpp"
 #include "schedule/composite/composition.hpp"
 
 namespace tutti::compositions::pipelined_hierarchical {
@@ -107,14 +108,8 @@ void allreduce(planner& p) {
 }  // namespace
 
 void plan(planner& p) {
-  switch (p.what()) {
-    case collective::bcast:
-      return bcast(p);
-    case collective::reduce:
-      return reduce(p);
-    default:
-      return allreduce(p);
-  }
+  parts::write_plan(
+      p, {{collective::bcast, bcast}, {collective::reduce, reduce}, {collective::allreduce, allreduce}});
 }
 
 }  // namespace tutti::compositions::pipelined_hierarchical
