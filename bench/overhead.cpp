@@ -7,7 +7,7 @@
 //   native     the same by the engine's own collective (the choice of selection)
 //   nonblocking, persistent   the same begun and waited for, and by a persistent request
 //   decision   the extra cost if the count, and with it the algorithm, changes from call to call
-//   over_mpi   calls of tutti that call MPI, and the same by hand (overhead/in_front.hpp)
+//   over_mpi   calls of tutti that call MPI, and the same by hand (overhead/over_mpi.hpp)
 //
 // Two ranks are two fibers of one worker, so that nobody spins and every run executes the same
 // instructions. This program runs a case itself under valgrind with N and with 11 N calls. The
@@ -30,7 +30,7 @@
 
 #include "callgrind.hpp"
 #include "engines/engine_table.hpp"
-#include "overhead/in_front.hpp"
+#include "overhead/over_mpi.hpp"
 #include "transport/shm/channel.hpp"
 #include "tutti/tutti.hpp"
 

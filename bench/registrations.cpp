@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Measures the look-up of one registration among many: BSPlib's by an address, LPF's by a slot, and
-// a collectives object by its number: `registrations --registrations 1000`. With --most NS it fails
-// if a look-up takes longer.
+// a collectives object by its number: `registrations --registrations 1000`. With --max-ns NS it
+// fails if a look-up takes longer.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
   double limit_ns = 0;
   CLI::App app("Measures the cost of finding a registration.\n\nExample: registrations --registrations 1000");
   app.add_option("--registrations", n, "number of registrations")->check(CLI::Range(1, 1'000'000));
-  app.add_option("--most", limit_ns, "fail if a lookup takes more nanoseconds");
+  app.add_option("--max-ns", limit_ns, "fail if a look-up takes more nanoseconds");
   CLI11_PARSE(app, argc, argv);
   const double figures[] = {by_address(n), by_slot(n), by_number(n)};
   std::printf(

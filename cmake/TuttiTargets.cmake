@@ -267,7 +267,7 @@ function(tutti_precompiled target name configure)
 endfunction()
 
 # Configures programs with a command line and JSON. Most of their compile time goes to the headers
-# of both. A daily build does not optimise them, because most of the run time is spent in the
+# of both. A daily build does not optimize them, because most of the run time is spent in the
 # library.
 function(tutti_command_line target)
   tutti_command_line_options(${target})
@@ -302,7 +302,7 @@ function(tutti_programs variable)
     add_executable(${program} "${main}" ${parts})
     target_link_libraries(${program} PRIVATE tutti::tutti ${arg_LIBRARIES})
     target_include_directories(${program} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
-    target_compile_options(${program} PRIVATE -Wall -Wextra ${program_optimisation})
+    target_compile_options(${program} PRIVATE -Wall -Wextra ${program_optimization})
     set_target_properties(${program} PROPERTIES CXX_EXTENSIONS OFF)
     if(TARGET modules)
       # So that `mpirun ./program` works as soon as it is built.

@@ -30,7 +30,7 @@ std::vector<std::uint32_t> bfs(communicator& world, const graph::distributed_gra
     for (vertex v : frontier) {
       if (distance[graph.local(v)] != unreached) continue;
       distance[graph.local(v)] = level;
-      for (vertex w : graph.neighbours(v)) next[graph.owner(w)].push_back(w);
+      for (vertex w : graph.neighbors(v)) next[graph.owner(w)].push_back(w);
     }
     frontier =
         flatten(next, world.size()).call([&](auto... flat) { return world.alltoallv(std::move(flat)...); });

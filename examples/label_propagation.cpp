@@ -41,7 +41,7 @@ std::vector<vertex> communities(communicator& world, const graph::distributed_gr
   labels label;                               // of local vertices and of received ones
   for (vertex v = graph.first(); v < graph.first() + graph.size(); ++v) {
     label[v] = v;
-    for (vertex w : graph.neighbours(v))
+    for (vertex w : graph.neighbors(v))
       if (auto& to = border[graph.owner(w)]; to.empty() || to.back() != v) to.push_back(v);
   }
   std::vector<int> ranks, counts;
@@ -56,7 +56,7 @@ std::vector<vertex> communities(communicator& world, const graph::distributed_gr
       label[v] = news;
     for (vertex i = 0; i < graph.size(); ++i) {
       const vertex v = graph.first() + i;
-      mine[i] = most_frequent(graph.neighbours(v), label, label[v]);
+      mine[i] = most_frequent(graph.neighbors(v), label, label[v]);
     }
     for (vertex i = 0; i < graph.size(); ++i) label[graph.first() + i] = mine[i];
   }
@@ -66,13 +66,13 @@ std::vector<vertex> communities(communicator& world, const graph::distributed_gr
 
 std::vector<vertex> oracle(const graph::edge_list& global, int rounds) {
   const auto n = static_cast<vertex>(global.names.size());
-  std::vector<std::vector<vertex>> neighbours(n);
+  std::vector<std::vector<vertex>> neighbors(n);
   for (const graph::edge& e : global.edges)
-    neighbours[e.from].push_back(e.to), neighbours[e.to].push_back(e.from);
+    neighbors[e.from].push_back(e.to), neighbors[e.to].push_back(e.from);
   labels label, next;
   for (vertex v = 0; v < n; ++v) label[v] = v;
   for (int round = 0; round < rounds; ++round, label = next)
-    for (vertex v = 0; v < n; ++v) next[v] = most_frequent(neighbours[v], label, label[v]);
+    for (vertex v = 0; v < n; ++v) next[v] = most_frequent(neighbors[v], label, label[v]);
   std::vector<vertex> all(n);
   for (vertex v = 0; v < n; ++v) all[v] = label[v];
   return all;

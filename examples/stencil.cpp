@@ -52,7 +52,7 @@ class halo {
     if (t.row + 1 < t.rows) add(world.rank() + t.columns, {t.place(h, 1), t.place(h + 1, 1), 1, w});
     if (t.column > 0) add(world.rank() - 1, {t.place(1, 1), t.place(1, 0), w + 2, h});
     if (t.column + 1 < t.columns) add(world.rank() + 1, {t.place(1, w), t.place(1, w + 1), w + 2, h});
-    grid_ = world.graph(neighbours_, neighbours_);
+    grid_ = world.graph(neighbors_, neighbors_);
   }
   void exchange(field& u) {
     out_.clear();
@@ -69,12 +69,12 @@ class halo {
   struct side {
     int inside, outside, stride, length;
   };
-  void add(int neighbour, side s) {
-    neighbours_.push_back(neighbour);
+  void add(int neighbor, side s) {
+    neighbors_.push_back(neighbor);
     lengths_.push_back(s.length);
     sides_.push_back(s);
   }
-  std::vector<int> neighbours_, lengths_;
+  std::vector<int> neighbors_, lengths_;
   std::vector<side> sides_;
   field out_, in_;
   std::optional<graph_communicator> grid_;

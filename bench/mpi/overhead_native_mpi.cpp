@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Hand-written MPI calls as the reference of bench/overhead: `overhead_native CALL N`. The code
-// that runs N times has the same order and buffers as in_front.hpp. All arguments are prepared
+// that runs N times has the same order and buffers as over_mpi.hpp. All arguments are prepared
 // before.
 #ifndef OMPI_SKIP_MPICXX
 #define OMPI_SKIP_MPICXX 1

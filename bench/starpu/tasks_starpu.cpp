@@ -178,9 +178,9 @@ class starpu_side {
     data h_ = nullptr;
   };
 
-  class factorisation {
+  class factorization {
    public:
-    factorisation(starpu_side& side, const bench::task_settings& s)
+    factorization(starpu_side& side, const bench::task_settings& s)
         : settings_(s), mine_(s.tiles), a_(s.tiles) {
       const std::size_t elements = static_cast<std::size_t>(s.length) * static_cast<std::size_t>(s.length);
       cholesky::for_each_place(s.tiles, [&](cholesky::place at) {
@@ -190,7 +190,7 @@ class starpu_side {
                              at.row * s.tiles + at.column, owner);
       });
     }
-    ~factorisation() {
+    ~factorization() {
       for (data h : a_) starpu_data_unregister(h);
     }
     void fill() {
@@ -201,8 +201,8 @@ class starpu_side {
       });
       starpu_mpi_wait_for_all(MPI_COMM_WORLD);
     }
-    void factorise() {
-      cholesky::factorise(settings_.tiles, [&](auto kernel, cholesky::place written, auto... given) {
+    void factorize() {
+      cholesky::factorize(settings_.tiles, [&](auto kernel, cholesky::place written, auto... given) {
         insert(codelet_of(kernel), a_[written], a_[given]...);
       });
       starpu_mpi_wait_for_all(MPI_COMM_WORLD);

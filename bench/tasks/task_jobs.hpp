@@ -14,7 +14,7 @@
 //   struct stencil       { stencil(side&, const plate&, bool cached);  void iterate();
 //                          std::uint64_t bytes(); };
 //   struct ping_pong     { ping_pong(side&);  void blocking();  void detached(int trips); };
-//   struct factorisation { factorisation(side&);  void fill();  void factorise();
+//   struct factorization { factorization(side&);  void fill();  void factorize();
 //                          const double* tile(place); };
 //
 // A stencil writes to its plate. tile() returns null if another rank has the tile.
@@ -115,7 +115,7 @@ class task_measure {
     }
     if (plain && side_.size() == 2) ping_pong();
     if constexpr (with_cholesky)
-      if (settings_.cholesky) factorisation();
+      if (settings_.cholesky) factorization();
     if (plain && many) {  // last, because StarPU's cache cannot be switched on again
       stencil(false, false, "stencil, block, no cache");
       stencil(true, false, "stencil, checkerboard, no cache");
@@ -207,7 +207,7 @@ class task_measure {
          seconds([&] { job.detached(Side::trips); }, [] {}, [] {}) / (2 * Side::trips) * 1e6, against});
   }
 
-  void factorisation() {
+  void factorization() {
     const int tiles = settings_.tiles, threads = side_.workers();
     const double flops = cholesky::operations(tiles * settings_.length) * 1e-9;
     const cholesky::matrix given = cholesky::filled(tiles, settings_.length);
@@ -216,15 +216,15 @@ class task_measure {
         [&] {
           std::vector<std::jthread> workers;
           for (std::size_t t = 1; t < each.size(); ++t)
-            workers.emplace_back([&, t] { cholesky::factorise(each[t], tiles); });
-          cholesky::factorise(each[0], tiles);
+            workers.emplace_back([&, t] { cholesky::factorize(each[t], tiles); });
+          cholesky::factorize(each[0], tiles);
         },
         [&] { std::fill(each.begin(), each.end(), given); }, [] {});
     const std::string by_hand = "Cholesky, its kernels alone on each worker";
     add({by_hand, "GFlop/s", side_.size() * threads * flops / alone});
 
-    typename Side::factorisation job(side_, settings_);
-    const double took = seconds([&] { job.factorise(); }, [&] { job.fill(); }, [] {});
+    typename Side::factorization job(side_, settings_);
+    const double took = seconds([&] { job.factorize(); }, [&] { job.fill(); }, [] {});
     bool same = true;
     cholesky::for_each_place(tiles, [&](cholesky::place at) {
       const double* const mine = job.tile(at);

@@ -21,13 +21,13 @@ inline void add_options(CLI::App& app, task_settings& s) {
   app.add_option("--budget-ms", s.budget_ms, "time for one figure, in milliseconds")
       ->check(CLI::Range(0.1, 1e6))
       ->capture_default_str();
-  app.add_option("--tiles", s.tiles, "number of tiles in a row of the matrix that is factorised")
+  app.add_option("--tiles", s.tiles, "number of tiles in a row of the matrix that is factorized")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app.add_option("--length", s.length, "length of a row of a tile, in elements")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
-  app.add_flag("--cholesky,!--no-cholesky", s.cholesky, "factorise; default: if LAPACK was found");
+  app.add_flag("--cholesky,!--no-cholesky", s.cholesky, "factorize; default: if LAPACK was found");
 }
 
 struct task_program {

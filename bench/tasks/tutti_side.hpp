@@ -109,9 +109,9 @@ class tutti_side {
     tutti::tasks::handle<unsigned> h_;
   };
 
-  class factorisation {
+  class factorization {
    public:
-    factorisation(tutti_side& side, const task_settings& s)
+    factorization(tutti_side& side, const task_settings& s)
         : settings_(s), mine_(s.tiles), rt_(side.world_, side.options()), a_(s.tiles) {
       const std::size_t elements = static_cast<std::size_t>(s.length) * static_cast<std::size_t>(s.length);
       cholesky::for_each_place(s.tiles, [&](cholesky::place at) {
@@ -131,9 +131,9 @@ class tutti_side {
       });
       rt_.wait_all();
     }
-    void factorise() {
+    void factorize() {
       using namespace tutti::tasks;
-      cholesky::factorise(settings_.tiles, [&](auto kernel, cholesky::place written, auto... given) {
+      cholesky::factorize(settings_.tiles, [&](auto kernel, cholesky::place written, auto... given) {
         rt_.insert(kernel, name(kernel.name), read_write(a_[written]), read(a_[given])...);
       });
       rt_.wait_all();

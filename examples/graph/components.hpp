@@ -18,7 +18,7 @@ namespace graph {
 inline std::vector<vertex> components(tutti::communicator& world, const distributed_graph& graph,
                                       meter& meter) {
   struct crossing {
-    vertex home, neighbour;
+    vertex home, neighbor;
   };
   struct news {
     vertex target, label;
@@ -34,7 +34,7 @@ inline std::vector<vertex> components(tutti::communicator& world, const distribu
     for (stack.push_back(graph.first() + least); !stack.empty();) {
       const vertex v = stack.back();
       stack.pop_back();
-      for (vertex w : graph.neighbours(v)) {
+      for (vertex w : graph.neighbors(v)) {
         if (!graph.owns(w)) {
           crossings.push_back({least, w});
         } else if (home[graph.local(w)] == none) {
@@ -50,8 +50,8 @@ inline std::vector<vertex> components(tutti::communicator& world, const distribu
   std::vector<char> fell(graph.size(), true);
   for (std::uint64_t falls = 1; total(world, falls, meter) > 0;) {
     outbox<news> out;
-    for (const auto [mine, neighbour] : crossings)
-      if (fell[mine] && label[mine] < neighbour) out.post(graph.owner(neighbour), {neighbour, label[mine]});
+    for (const auto [mine, neighbor] : crossings)
+      if (fell[mine] && label[mine] < neighbor) out.post(graph.owner(neighbor), {neighbor, label[mine]});
     falls = 0;
     std::fill(fell.begin(), fell.end(), false);
     for (const auto [target, heard] : exchange(world, out, meter)) {

@@ -44,9 +44,9 @@ class distributed_graph {
     // Stores the neighbors of a vertex contiguously: counts first, then positions.
     for (const edge& e : mine) ++begin_[local(e.from)];
     std::exclusive_scan(begin_.begin(), begin_.end(), begin_.begin(), std::size_t{0});
-    neighbours_.resize(mine.size());
+    neighbors_.resize(mine.size());
     auto next_slot = begin_;
-    for (const edge& e : mine) neighbours_[next_slot[local(e.from)]++] = e.to;
+    for (const edge& e : mine) neighbors_[next_slot[local(e.from)]++] = e.to;
   }
 
   /// The same, without a meter for the bytes sent.
@@ -71,8 +71,8 @@ class distributed_graph {
   vertex first() const { return first_; }
   vertex local(vertex v) const { return v - first_; }
 
-  std::span<const vertex> neighbours(vertex v) const {
-    return {neighbours_.data() + begin_[local(v)], neighbours_.data() + begin_[local(v) + 1]};
+  std::span<const vertex> neighbors(vertex v) const {
+    return {neighbors_.data() + begin_[local(v)], neighbors_.data() + begin_[local(v) + 1]};
   }
 
  private:
@@ -83,7 +83,7 @@ class distributed_graph {
   vertex vertices_ = 0, block_ = 0, first_ = 0, last_ = 0;
   std::vector<std::size_t> begin_;  ///< offsets of each vertex's neighbors, and the end of the
                                     ///< last ones
-  std::vector<vertex> neighbours_;
+  std::vector<vertex> neighbors_;
 };
 
 /// Returns on every rank the number of vertices whose value differs from the one that rank 0

@@ -23,7 +23,7 @@ inline std::vector<std::uint32_t> search(tutti::communicator& world, const distr
   for (std::uint32_t level = 1; total(world, frontier.size(), meter) > 0; ++level) {
     outbox<vertex> out;
     for (vertex v : frontier)
-      for (vertex w : graph.neighbours(v)) out.post(graph.owner(w), w);
+      for (vertex w : graph.neighbors(v)) out.post(graph.owner(w), w);
     frontier.clear();
     for (vertex w : exchange(world, out, meter)) {
       if (distance[graph.local(w)] != unreached) continue;

@@ -26,18 +26,18 @@ inline std::vector<std::uint32_t> oracle_distances(const edge_list& graph, verte
   std::vector<std::size_t> begin(graph.names.size() + 1);
   for (const edge& e : graph.edges) ++begin[e.from], ++begin[e.to];
   std::exclusive_scan(begin.begin(), begin.end(), begin.begin(), std::size_t{0});
-  std::vector<vertex> neighbours(begin.back());
+  std::vector<vertex> neighbors(begin.back());
   auto place = begin;
-  for (const edge& e : graph.edges) neighbours[place[e.from]++] = e.to, neighbours[place[e.to]++] = e.from;
+  for (const edge& e : graph.edges) neighbors[place[e.from]++] = e.to, neighbors[place[e.to]++] = e.from;
 
   std::vector<std::uint32_t> distance(graph.names.size(), unreached);
   std::vector<vertex> queue{source};
   distance[source] = 0;
   for (std::size_t i = 0; i < queue.size(); ++i) {
     for (std::size_t j = begin[queue[i]]; j < begin[queue[i] + 1]; ++j) {
-      if (distance[neighbours[j]] != unreached) continue;
-      distance[neighbours[j]] = distance[queue[i]] + 1;
-      queue.push_back(neighbours[j]);
+      if (distance[neighbors[j]] != unreached) continue;
+      distance[neighbors[j]] = distance[queue[i]] + 1;
+      queue.push_back(neighbors[j]);
     }
   }
   return distance;

@@ -143,11 +143,11 @@ inline word_list read_words(const std::vector<std::string>& named) {
   return list;
 }
 
-/// Reads every word of the licences and the documentation on this machine, up to about 8 MiB.
+/// Reads every word of the licenses and the documentation on this machine, up to about 8 MiB.
 inline word_list read_words() {
   word_list list;
   const std::size_t enough = std::size_t{8} << 20;
-  list.origin = "the licences and documentation on this machine";
+  list.origin = "the licenses and documentation on this machine";
   for (const auto& file : files_below("/usr/share/common-licenses")) try_text(file, list);
   for (const auto& file : files_below("/usr/share/doc")) {
     if (list.words.chars.size() > enough) break;

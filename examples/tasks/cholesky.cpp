@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cholesky factorisation of a tiled matrix, distributed block-cyclically over a grid of ranks. The
+// Cholesky factorization of a tiled matrix, distributed block-cyclically over a grid of ranks. The
 // program inserts the steps of a serial program (cholesky/tiled.hpp) as tasks. The tiles that a
 // task reads and writes determine what runs in parallel and what is sent.
 #include <algorithm>
@@ -44,7 +44,7 @@ outcome run(communicator& world, int tiles, int length, int workers) {
   rt.barrier();
 
   const auto begin = std::chrono::steady_clock::now();
-  cholesky::factorise(tiles, [&](auto kernel, place written, auto... read) {
+  cholesky::factorize(tiles, [&](auto kernel, place written, auto... read) {
     rt.insert(kernel, tasks::name(kernel.name), tasks::read_write(a[written]), tasks::read(a[read])...);
   });
   rt.wait_all();
@@ -52,7 +52,7 @@ outcome run(communicator& world, int tiles, int length, int workers) {
 
   outcome r{world.allreduce_single(send_buf(took), op(ops::max<>{}))};
   cholesky::matrix serial = cholesky::filled(tiles, length);
-  cholesky::factorise(serial, tiles);
+  cholesky::factorize(serial, tiles);
   cholesky::for_each_place(tiles, [&](place at) {
     r.same = r.same && (cholesky::owner(at, world.size()) != world.rank() || mine[at] == serial[at]);
   });
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
   int tiles = 8, length = 48, workers = 0;
   bool json = false;
   CLI::App app(
-      "Computes Cholesky's factorisation of a matrix in tiles.\n\nExample: TUTTI_RANKS=1 tasks_cholesky "
+      "Computes Cholesky's factorization of a matrix in tiles.\n\nExample: TUTTI_RANKS=1 tasks_cholesky "
       "--tiles 16 "
       "--length 256 --workers 2");
   app.add_option("--tiles", tiles, "number of tiles in a row")

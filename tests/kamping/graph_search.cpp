@@ -19,7 +19,7 @@ using Buffers = std::unordered_map<int, std::vector<vertex>>;
 constexpr vertex vertices_a_rank = 40;
 constexpr std::size_t unreached = static_cast<std::size_t>(-1);
 
-std::vector<vertex> neighbours(vertex v, vertex n) { return {(v + 1) % n, (5 * v + 3) % n, (v * v + 7) % n}; }
+std::vector<vertex> neighbors(vertex v, vertex n) { return {(v + 1) % n, (5 * v + 3) % n, (v * v + 7) % n}; }
 vertex size_of_graph(const Comm& comm) { return vertices_a_rank * comm.size(); }
 
 template <class Exchange>
@@ -34,7 +34,7 @@ std::vector<std::size_t> bfs(const Comm& comm, vertex start, Exchange&& exchange
     for (vertex v : frontier) {
       if (distance[v - first] != unreached) continue;
       distance[v - first] = level;
-      for (vertex u : neighbours(v, n)) next[static_cast<int>(u / vertices_a_rank)].push_back(u);
+      for (vertex u : neighbors(v, n)) next[static_cast<int>(u / vertices_a_rank)].push_back(u);
     }
     frontier = exchange(next);
   }
@@ -50,7 +50,7 @@ std::vector<std::size_t> oracle(const Comm& comm, vertex start) {
   while (!left.empty()) {
     const vertex v = left.front();
     left.pop();
-    for (vertex u : neighbours(v, n))
+    for (vertex u : neighbors(v, n))
       if (distance[u] == unreached) distance[u] = distance[v] + 1, left.push(u);
   }
   return {distance.begin() + static_cast<std::ptrdiff_t>(vertices_a_rank * comm.rank()),

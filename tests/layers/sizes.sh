@@ -11,7 +11,7 @@
 #   "Longer than a file should be"      for the file
 #   "Longer than a screen"              for its functions
 #
-# The script recognises functions as clang-format writes them: the closing brace is in the column
+# The script recognizes functions as clang-format writes them: the closing brace is in the column
 # where the function begins. Functions of tests may be of any length, because they list cases.
 
 set -u

@@ -118,12 +118,12 @@ for set in "${runs[@]}"; do
   fi
   [ $status = 0 ] || complain "it ended with $status" "$scratch/out" "$scratch/err"
   if [ -n "$same" ]; then
-    if [ -n "$but" ]; then sed -E "/$but/d" "$scratch/out" > "$scratch/said"; else cp "$scratch/out" "$scratch/said"; fi
+    if [ -n "$but" ]; then sed -E "/$but/d" "$scratch/out" > "$scratch/compared"; else cp "$scratch/out" "$scratch/compared"; fi
     if [ -z "$first" ]; then
       first=$set
-      mv "$scratch/said" "$scratch/first"
+      mv "$scratch/compared" "$scratch/first"
     else
-      diff "$scratch/first" "$scratch/said" > "$scratch/differs" || complain "it prints other lines than with $first" "$scratch/differs"
+      diff "$scratch/first" "$scratch/compared" > "$scratch/differs" || complain "it prints other lines than with $first" "$scratch/differs"
     fi
   fi
   [ "$set" != native ] || continue

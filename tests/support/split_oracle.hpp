@@ -11,7 +11,7 @@ namespace tests {
 
 using ints = std::vector<int>;
 
-/// The colour and key of each rank; a colour below 0 means no part.
+/// The color and key of each rank; a color below 0 means no part.
 struct split_case {
   ints colors, keys;
   /// Returns the members of a rank's part, in order.

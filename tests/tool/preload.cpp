@@ -210,7 +210,7 @@ TEST_F(preload, the_library_writes_its_report) {
   }
 }
 
-TEST_F(preload, programs_are_recognised_by_their_libraries) {
+TEST_F(preload, programs_are_recognized_by_their_libraries) {
   const auto linked = linked_programs();
   EXPECT_EQ(linked.empty(), mpi_launchers().empty());
   for (const auto& [mpi, program] : linked) {

@@ -151,7 +151,7 @@ class sampler {
     name = name.substr(name.find('/') + 1);
     if (!entry["parameters"].empty() && one_in(2)) {
       const json& k = entry["parameters"][0];
-      name += ":" + k["name"].get<std::string>() + "=" + std::to_string(k["least"].get<int>());
+      name += ":" + k["name"].get<std::string>() + "=" + std::to_string(k["min"].get<int>());
     }
     if (one_in(6)) name = composed ? "@pure" : "native";
     const std::string variable = "TUTTI_" + upper + (composed ? "_COMPOSITION" : "_ALGORITHM");

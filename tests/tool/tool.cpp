@@ -50,8 +50,8 @@ TEST(list, every_algorithm_has_all_fields) {
     EXPECT_TRUE(a["restrictions"].is_array());
     for (const json& k : a["parameters"]) {
       EXPECT_FALSE(k["what"].get<std::string>().empty()) << name;
-      EXPECT_LE(k["least"], k["default"]) << name << ": " << k["name"];
-      EXPECT_LE(k["default"], k["most"]) << name << ": " << k["name"];
+      EXPECT_LE(k["min"], k["default"]) << name << ": " << k["name"];
+      EXPECT_LE(k["default"], k["max"]) << name << ": " << k["name"];
     }
   }
 }

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 struct mistake {
   const char *name, *kind;
   std::string right, wrong;  // in the head of the toy
-  const char* said;          // on one line
+  const char* message;       // on one line
 
   friend void PrintTo(const mistake& m, std::ostream* out) { *out << m.name; }
 };
@@ -66,7 +66,7 @@ TEST_P(heads, with_a_mistake_end_the_build) {
   write_toy(folder.path(""), m);
   const command_result e = catalogue(m.kind, folder.path(""));
   EXPECT_NE(e.status, 0);
-  EXPECT_NE(unbroken(e.text).find(m.said), std::string::npos) << e.text;
+  EXPECT_NE(unbroken(e.text).find(m.message), std::string::npos) << e.text;
   EXPECT_NE(e.text.find(std::string(m.kind) == "algorithms" ? "nobody.cpp" : "own_first.cpp"), e.text.npos)
       << e.text;
   EXPECT_FALSE(fs::exists(folder.path("made.cpp")));

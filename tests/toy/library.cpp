@@ -68,17 +68,17 @@ TEST(proof, takes_an_algorithm_and_its_claims) {
   EXPECT_EQ(all.max_rounds, 11);
 }
 
-TEST(proof, says_which_claim_is_wrong) {
+TEST(proof, reports_which_claim_is_wrong) {
   proof::abstract_machine machine;
-  const auto said = [&](std::string_view bytes) {
+  const auto text = [&](std::string_view bytes) {
     pure_algorithm wrong = toy_algorithm();
     wrong.bytes = bytes;
     const proof::proof_result all = proof::prove(wrong, 5, machine);
     return all.findings.empty() ? "" : all.findings[0].what.what;
   };
-  EXPECT_NE(said("n * p").find("Bytes: n * p is "), std::string::npos) << said("n * p");
-  EXPECT_NE(said("n * q").find("\"q\" is unknown; known are p, root, n"), std::string::npos) << said("n * q");
-  EXPECT_NE(said("n * segment").find("\"segment\" is unknown"), std::string::npos) << said("n * segment");
+  EXPECT_NE(text("n * p").find("Bytes: n * p is "), std::string::npos) << text("n * p");
+  EXPECT_NE(text("n * q").find("\"q\" is unknown; known are p, root, n"), std::string::npos) << text("n * q");
+  EXPECT_NE(text("n * segment").find("\"segment\" is unknown"), std::string::npos) << text("n * segment");
 }
 
 TEST(proof, takes_a_composition) {

@@ -106,9 +106,9 @@ TEST_F(a_call_cache, gives_a_key_to_calls_between_two_buffers) {
   EXPECT_NE(r.ready_function, nullptr);
   EXPECT_FALSE(r.one_buffer);
   EXPECT_EQ(cache.store(c, native, {.inter = true}, nullptr, &where).key, no_call_key);
-  call labelled = c;
-  labelled.label = "sync";
-  EXPECT_EQ(cache.store(labelled, native, {}, nullptr, &where).key, no_call_key);
+  call labeled = c;
+  labeled.label = "sync";
+  EXPECT_EQ(cache.store(labeled, native, {}, nullptr, &where).key, no_call_key);
   call half = c;
   half.input = nullptr;
   EXPECT_EQ(cache.store(half, native, {}, nullptr, &where).key, no_call_key);

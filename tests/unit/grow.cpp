@@ -147,7 +147,7 @@ TEST(growing, goes_no_further_than_four_times_the_largest_size) {
   EXPECT_EQ(decided(threads(), g.made, call_of(alltoall, 4, 4104)), "native");
 }
 
-TEST(growing, joins_neighbours_and_smooths_a_winner_within_the_noise_of_its_neighbours) {
+TEST(growing, joins_neighbors_and_smooths_a_winner_within_the_noise_of_its_neighbors) {
   std::vector<cell> cells;
   for (const std::size_t size : {8, 64, 512, 4096})
     cells.push_back(measured(alltoall, 4, size, {{"native", 10}, {"bruck", 5}, {"pairwise", 8}}));

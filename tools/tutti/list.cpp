@@ -31,8 +31,8 @@ json to_json(const catalogue_entry& e, std::string_view kind) {
   for (const algorithm_parameter_range& k : e.parameters)
     parameters.push_back({{"name", name_of(k.which)},
                           {"default", k.default_value},
-                          {"least", k.min},
-                          {"most", k.max},
+                          {"min", k.min},
+                          {"max", k.max},
                           {"what", k.what}});
   return {{"name", e.name},
           {"kind", kind},

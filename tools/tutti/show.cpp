@@ -186,7 +186,7 @@ void add_show(CLI::App& app, int& status) {
   command->add_flag("--uneven", options->uneven,
                     "Vector forms: blocks of different lengths, gaps between them");
   command->add_option("--first", options->first, "Between two groups: ranks of the first; default: half");
-  command->add_option("--graph", options->graph, "Neighbours")
+  command->add_option("--graph", options->graph, "Neighbors")
       ->check(CLI::IsMember({"ring", "star", "random"}))
       ->capture_default_str();
   command->add_option("--rank", options->rank, "Only what this rank does, round by round");

@@ -2,7 +2,7 @@
 //
 // Draws decision trees as SVG: a block for each collective, with its regions from top to bottom in
 // the order of evaluation. The thresholds and choices of a region are to its right, one row for
-// each leaf. The same choice has the same colour everywhere.
+// each leaf. The same choice has the same color everywhere.
 #include "tree_svg.hpp"
 
 #include <algorithm>
@@ -184,18 +184,18 @@ class tree_drawing {
         "height=\"{}\" rx=\"3\"/>",
         escaped(place_of(l.from)), name_of(what),
         entry != nullptr ? " by " + escaped(to_string(l)) + ". " + escaped(entry->idea) : "",
-        colour_of(entry), at, middle - leaf_height / 2, width, leaf_height);
+        color_of(entry), at, middle - leaf_height / 2, width, leaf_height);
     text("", at + 8, middle + 4, words);
     body_ += "</g>\n";
     widest_ = std::max(widest_, at + width);
   }
 
-  // Assigns colours in the order of appearance, so that few are similar.
-  std::string colour_of(const catalogue_entry* entry) {
+  // Assigns colors in the order of appearance, so that few are similar.
+  std::string color_of(const catalogue_entry* entry) {
     if (entry == nullptr) return "plain";
-    const auto known = std::find(coloured_.begin(), coloured_.end(), entry->short_name());
-    const auto i = static_cast<std::size_t>(known - coloured_.begin());
-    if (known == coloured_.end()) coloured_.push_back(entry->short_name());
+    const auto known = std::find(colored_.begin(), colored_.end(), entry->short_name());
+    const auto i = static_cast<std::size_t>(known - colored_.begin());
+    if (known == colored_.end()) colored_.push_back(entry->short_name());
     return fmt::format("c{}", i % 8);
   }
 
@@ -210,7 +210,7 @@ class tree_drawing {
   std::string title_, only_;
   std::string body_;
   double widest_ = 0;
-  std::vector<std::string_view> coloured_;
+  std::vector<std::string_view> colored_;
   std::vector<std::pair<double, double>> bands_;
 };
 

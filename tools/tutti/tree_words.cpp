@@ -40,8 +40,8 @@ constexpr std::array phrases = {
            "combining node by node breaks the order"},
     phrase{condition::device_memory, "a buffer is in device memory", "no buffer is in device memory"},
     phrase{condition::log_hops, "ranks can send 1, 2, 4 ... hops", "ranks cannot send 1, 2, 4 ... hops"},
-    phrase{condition::neighbors, "ranks can send to their neighbours",
-           "ranks cannot send to their neighbours"},
+    phrase{condition::neighbors, "ranks can send to their neighbors",
+           "ranks cannot send to their neighbors"},
     phrase{condition::wraps, "the last ranks can send to the first",
            "the last ranks cannot send to the first"},
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tiled Cholesky factorisation A = L L^T: the kernels, which call BLAS and LAPACK, and the
+// The tiled Cholesky factorization A = L L^T: the kernels, which call BLAS and LAPACK, and the
 // order of their calls. The caller decides where and when they run: at once, or as tasks.
 //
 // A tile is stored by columns. Of a symmetric matrix only the tiles on and below the diagonal are
@@ -41,7 +41,7 @@ inline int side(const_tile t) {
 }
 inline constexpr double one = 1, minus_one = -1;
 
-/// Factorises a tile of the diagonal in place.
+/// Factorizes a tile of the diagonal in place.
 struct potrf_kernel {
   static constexpr const char* name = "potrf";
   void operator()(tile a) const {
@@ -88,10 +88,10 @@ struct place {
   int row, column;
 };
 
-/// Factorises tiles x tiles tiles, right-looking. Calls `run(kernel, written, read ...)` for each
+/// Factorizes tiles x tiles tiles, right-looking. Calls `run(kernel, written, read ...)` for each
 /// step; all arguments after the kernel are places.
 template <class Run>
-void factorise(int tiles, Run&& run) {
+void factorize(int tiles, Run&& run) {
   for (int k = 0; k < tiles; ++k) {
     run(potrf, place{k, k});
     for (int i = k + 1; i < tiles; ++i) run(trsm, place{i, k}, place{k, k});
@@ -163,8 +163,8 @@ inline matrix filled(int tiles, int length) {
 }
 
 /// Runs the kernels one after the other.
-inline void factorise(matrix& a, int tiles) {
-  factorise(tiles, [&](auto kernel, place written, auto... read) { kernel(a[written], a[read]...); });
+inline void factorize(matrix& a, int tiles) {
+  factorize(tiles, [&](auto kernel, place written, auto... read) { kernel(a[written], a[read]...); });
 }
 
 /// Returns the scaled residual |A - L L^T| / (|A| n eps), in the Frobenius norm.

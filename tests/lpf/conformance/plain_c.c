@@ -15,7 +15,7 @@
 #include "lpf/core.h"
 #include "lpf/pthread.h"
 
-/* Usable in static initialisers, as LPF's documents promise. */
+/* Usable in static initializers, as LPF's documents promise. */
 static lpf_coll_t none;
 
 static void fail(lpf_pid_t pid, int line, const char* what) {

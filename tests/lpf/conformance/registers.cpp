@@ -277,7 +277,7 @@ void create_and_destroy_slots(const process& me) {
     for (std::size_t a = 0; a < globals.size(); ++a)
       for (std::size_t b = 0; b < a; ++b)
         me.check(globals[a].slot != globals[b].slot, "two areas have one slot");
-    // Puts into the last word of each area of the neighbour, and puts an empty message at its end.
+    // Puts into the last word of each area of the neighbor, and puts an empty message at its end.
     const unsigned to = (me.pid + 1) % me.p, by = (me.pid + me.p - 1) % me.p;
     for (std::size_t i = 0; i < globals.size(); ++i) {
       const std::size_t size = size_of(globals[i].key, to);

@@ -14,7 +14,7 @@
 
 namespace {
 
-// Initialised by constructors before main, in this file and in another one.
+// Initialized by constructors before main, in this file and in another one.
 struct static_text {
   std::string text;
   static_text() : text("of this file") {}

@@ -34,7 +34,7 @@ static void expect_failure(const char* port, lpf_pid_t pid, lpf_pid_t nprocs, in
   CHECK(init == LPF_INIT_NONE);
 }
 
-/* There is no such host, but MPI is initialised afterwards. */
+/* There is no such host, but MPI is initialized afterwards. */
 static void initialize_mpi_by_call(const char* port) {
   lpf_init_t init = LPF_INIT_NONE;
   CHECK(lpf_mpi_initialize_over_tcp("no such host", port, 10, 0, 1, &init) == LPF_ERR_FATAL);

@@ -9,7 +9,7 @@ int move_has_known_fault(enum collective which, const struct move* move, int non
   const int ranks = size_of(move->comm);
   // On one rank, alltoallw takes its displacements as counts of elements.
   if (ranks == 1 && which == ALLTOALLW) return 1;
-  // On a communicator with a topology, ialltoallw reads a datatype for each neighbour.
+  // On a communicator with a topology, ialltoallw reads a datatype for each neighbor.
   int topology = MPI_UNDEFINED;
   MPI_Topo_test(move->comm, &topology);
   if (nonblocking && which == ALLTOALLW && topology != MPI_UNDEFINED) return 1;

@@ -46,7 +46,7 @@ int int_layouts(struct layout* all) {
   all[n++] = of_ints("indexed_block", type, 4, (ptrdiff_t[]){3, 4, 0, 1}, 5);
   MPI_Type_create_subarray(2, (int[]){4, 5}, (int[]){2, 3}, (int[]){1, 2}, MPI_ORDER_C, MPI_INT, &type);
   all[n++] = of_ints("subarray", type, 6, (ptrdiff_t[]){7, 8, 9, 12, 13, 14}, 20);
-  // The second begins within the gaps of the first: neighbours interleave.
+  // The second begins within the gaps of the first: neighbors interleave.
   MPI_Type_vector(3, 1, 4, MPI_INT, &old);
   type = resized(old, 0, (MPI_Aint)sizeof(int), 1);
   MPI_Type_contiguous(2, type, &old);

@@ -112,7 +112,7 @@ def uneven(comm, call):
     call('Alltoallv', [sent, counts, displs, MPI.DOUBLE], [got, mine, displs, MPI.DOUBLE])
     check('Alltoallv', got, expected)
     # On one rank Open MPI 4.1.4 itself takes displacements as counts. On a topology it reads a type
-    # for each neighbour.
+    # for each neighbor.
     if ranks == 1 or comm.Get_topology() != MPI.UNDEFINED:
         return
     got = np.full(5 * ranks + 5, -1.0)

@@ -15,7 +15,7 @@ struct point {
   std::int16_t y;
   friend bool operator==(const point&, const point&) = default;
 };
-enum class colour : std::uint8_t { red, green };
+enum class color : std::uint8_t { red, green };
 
 // Every kind of object, owned by the last rank and read by all.
 void kinds(communicator& world) {
@@ -23,7 +23,7 @@ void kinds(communicator& world) {
   const int p = rt.size(), me = rt.rank(), last = p - 1;
   int x = me == last ? 7 : -1;
   point where{me == last ? 1.5 : 0, 3};
-  colour c = me == last ? colour::green : colour::red;
+  color c = me == last ? color::green : color::red;
   std::vector<float> row(1000, me == last ? 2.5f : 0);
   std::array<char, 3> letters{'a', 'b', me == last ? 'c' : '?'};
   int fixed[4] = {me, me, me, me};
@@ -45,10 +45,10 @@ void kinds(communicator& world) {
              rt.count(hn) == 0);
   for (int r = 0; r < p; ++r)
     rt.insert(
-        [&, last](const int& i, const point& q, colour k, std::span<const float> v, std::span<const char> w,
+        [&, last](const int& i, const point& q, color k, std::span<const float> v, std::span<const char> w,
                   std::span<const int> f, std::span<const char> t, std::span<const int> n) {
           check.equal(i, 7);
-          check.that(q == point{1.5, 3} && k == colour::green);
+          check.that(q == point{1.5, 3} && k == color::green);
           check.equal(std::vector<float>(v.begin(), v.end()), std::vector<float>(1000, 2.5f));
           check.equal(std::string(w.begin(), w.end()), "abc");
           check.equal(std::vector<int>(f.begin(), f.end()), std::vector<int>(4, last));

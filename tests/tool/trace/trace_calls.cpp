@@ -74,7 +74,7 @@ std::vector<requested_call> read_calls(const char* file) {
   return all;
 }
 
-// The communicators of the calls: the job, two groups, and neighbours in a ring.
+// The communicators of the calls: the job, two groups, and neighbors in a ring.
 struct communicators {
   detail::communicator_impl& job;
   detail::communicator_handle groups, ring;

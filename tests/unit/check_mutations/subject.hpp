@@ -2,7 +2,7 @@
 //
 // Tests the proof itself: correct schedules pass, and each schedule with one mutation is rejected,
 // at every place of every algorithm. If a mutation gives an equivalent schedule, the test must
-// recognise that from the accesses of the correct run.
+// recognize that from the accesses of the correct run.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "overhead/in_front.hpp"
+#include "overhead/over_mpi.hpp"
 
 #include <cmath>
 #include <cstdlib>
