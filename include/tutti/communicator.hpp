@@ -140,16 +140,17 @@ class communicator : public collectives<communicator>,
 
   communicator(const communicator&) = default;
   communicator& operator=(const communicator&) = default;
-  /// The moved-from object keeps rank() and size(); its calls throw usage_error.
+  /// The moved-from object keeps rank() and size(); its calls throw usage_error. Without memory for
+  /// that, it stays a copy.
   communicator(communicator&& other) noexcept
-      : impl_(std::exchange(other.impl_, detail::moved_from(other.rank_))),
+      : impl_(detail::move_from(other.impl_, other.rank_)),
         rank_(other.rank_),
         size_(other.size_),
         default_root_(other.default_root_),
         default_tag_(other.default_tag_) {}
   communicator& operator=(communicator&& other) noexcept {
     if (this == &other) return *this;
-    impl_ = std::exchange(other.impl_, detail::moved_from(other.rank_));
+    impl_ = detail::move_from(other.impl_, other.rank_);
     rank_ = other.rank_;
     size_ = other.size_;
     take_defaults(other);

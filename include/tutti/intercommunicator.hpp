@@ -49,15 +49,16 @@ class intercommunicator : public collectives<intercommunicator> {
 
   intercommunicator(const intercommunicator&) = default;
   intercommunicator& operator=(const intercommunicator&) = default;
-  /// The moved-from object keeps its ranks and sizes; its calls throw usage_error.
+  /// The moved-from object keeps its ranks and sizes; its calls throw usage_error. Without
+  /// memory for that, it stays a copy.
   intercommunicator(intercommunicator&& other) noexcept
-      : impl_(std::exchange(other.impl_, detail::moved_from(other.rank_))),
+      : impl_(detail::move_from(other.impl_, other.rank_)),
         rank_(other.rank_),
         size_(other.size_),
         first_(other.first_) {}
   intercommunicator& operator=(intercommunicator&& other) noexcept {
     if (this == &other) return *this;
-    impl_ = std::exchange(other.impl_, detail::moved_from(other.rank_));
+    impl_ = detail::move_from(other.impl_, other.rank_);
     rank_ = other.rank_;
     size_ = other.size_;
     first_ = other.first_;

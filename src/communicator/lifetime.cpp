@@ -6,7 +6,8 @@
 // destroy it.
 #include <map>
 #include <memory>
-#include <string>
+#include <new>
+#include <utility>
 
 #include "communicator/communicator_impl.hpp"
 #include "tutti/error.hpp"
@@ -72,14 +73,22 @@ communicator_handle make_moved_from(int rank) {
   return communicator_handle(new communicator_impl(shared, group::range(0, 1, rank + 1, rank), group_name{}));
 }
 
-}  // namespace
-
-communicator_handle moved_from(int rank) noexcept {
+communicator_handle moved_from(int rank) {
   if (moved_from_handles::over) return make_moved_from(rank);  // the thread ends
   thread_local moved_from_handles made;
   communicator_handle& handle = made.of_rank[rank];
   if (!handle) handle = make_moved_from(rank);
   return handle;
+}
+
+}  // namespace
+
+communicator_handle move_from(communicator_handle& from, int rank) noexcept {
+  try {
+    return std::exchange(from, moved_from(rank));
+  } catch (const std::bad_alloc&) {
+    return from;
+  }
 }
 
 // A communicator is made on the rank's own thread, which then destroys those that other threads

@@ -17,13 +17,15 @@
 namespace {
 
 std::atomic<long> allocations{0}, freed{0};
+thread_local bool out_of_memory = false;  // this thread gets no memory
 
 }  // namespace
 
 // Not inlined, because compilers warn about free() of memory from new.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* p = std::malloc(bytes)) return p;
+  if (!out_of_memory)
+    if (void* p = std::malloc(bytes)) return p;
   throw std::bad_alloc();
 }
 [[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
@@ -308,6 +310,31 @@ void make_many_groups(const char* engine, int ranks) {
 TEST(groups, leave_nothing) {
   make_many_groups("fibers", 5);
   make_many_groups("threads", 2);
+}
+
+// The ranks are new threads, which have moved no communicator before.
+TEST(memory, without_any_a_moved_from_communicator_stays_a_copy) {
+  run_options how;
+  how.engine = "threads";
+  how.ranks = 2;
+  std::atomic<int> copies{0}, rejected{0};
+  run(how, [&](communicator& world) {
+    communicator first = world;
+    out_of_memory = true;
+    communicator second = std::move(first);
+    out_of_memory = false;
+    if (first.allreduce_single(send_buf(1), op(std::plus<>{})) == 2) ++copies;
+    if (second.allreduce_single(send_buf(1), op(std::plus<>{})) == 2) ++copies;
+    communicator third = std::move(second);
+    try {
+      second.barrier();
+    } catch (const usage_error&) {
+      ++rejected;
+    }
+    third.barrier();
+  });
+  EXPECT_EQ(copies, 4);
+  EXPECT_EQ(rejected, 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(calls, cached_call,

@@ -145,9 +145,10 @@ int recv_block_count(const communicator_impl&, collective) noexcept;
 /// The number of ranks in the first of two groups; 0 if there is only one group.
 int first_group(const communicator_impl&) noexcept;
 
-/// The handle in a moved-from communicator of this rank. Every call on it throws usage_error, which
-/// names this reason, the rank and the source line of the call.
-communicator_handle moved_from(int rank) noexcept;
+/// Moves the handle of a communicator of this rank. Every later call on `from` throws usage_error,
+/// which names this reason, the rank and the source line of the call. Without memory for that,
+/// `from` stays a copy.
+communicator_handle move_from(communicator_handle& from, int rank) noexcept;
 
 /// Frees a communicator; a later call on it throws usage_error. Local.
 void release(communicator_impl&) noexcept;
