@@ -133,7 +133,8 @@ class TUTTI_API job {
       rm -f "$scratch/$library"
       case $library in
         *.a) ar rc "$scratch/$library" "$scratch/one.o" ;;
-        *) "${CXX:-c++}" -shared "$scratch/one.o" -Wl,--version-script="$root/cmake/exports.map" -o "$scratch/$library" ;;
+        *) "${CXX:-c++}" -shared "$scratch/one.o" -Wl,--no-undefined-version -Wl,--version-script="$root/cmake/exports.map" \
+          -o "$scratch/$library" ;;
       esac || exit 2
       bash "$self" "$tree" "$scratch/$library" > "$scratch/output" 2>&1
       [ $? -eq "$status" ] || { echo "self-test: $what should give $status ($library):"; cat "$scratch/output"; failed=1; }
