@@ -4,8 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "tutti/error.hpp"
-
 namespace tutti::detail {
 namespace {
 
@@ -83,13 +81,19 @@ shm::unexpected_message* message_queue::find_unexpected(int source, int tag) con
 
 // --- messages to receives
 
-std::exception_ptr message_queue::broken_elements(const posted_recv& recv) const {
-  mismatch_error e(recv.what.operation, where_.members().rank(), "recv_buf",
-                   sent(recv.found) + ", which is not a whole number of elements of " +
-                       std::to_string(recv.what.element) + " bytes",
-                   "receive it with the element type that it was sent with");
-  e.locate(where_.ep().call_site());
-  return std::make_exception_ptr(e);
+mismatch_error partial_element(const recv_args& recv, const envelope& found, int rank,
+                               const std::source_location& at) {
+  mismatch_error e(
+      recv.operation, rank, "recv_buf",
+      sent(found) + ", which is not a whole number of elements of " + std::to_string(recv.element) + " bytes",
+      "receive it with the element type that it was sent with");
+  e.locate(at);
+  return e;
+}
+
+std::exception_ptr message_queue::partial_element(const posted_recv& recv) const {
+  return std::make_exception_ptr(
+      detail::partial_element(recv.what, recv.found, where_.members().rank(), where_.ep().call_site()));
 }
 
 std::exception_ptr message_queue::too_long(const posted_recv& recv) const {
@@ -108,7 +112,7 @@ inline message_queue::verdict message_queue::judge(posted_recv& recv, const deta
   recv.found = found;
   into = r.into;
   if (r.element > 1 && found.bytes % r.element != 0) [[unlikely]] {
-    recv.failure = broken_elements(recv);
+    recv.failure = partial_element(recv);
   } else if (r.allocate != nullptr) {
     try {
       into = r.allocate(r.state, recv.found);
@@ -291,7 +295,7 @@ void message_queue::progress_receives() {
       if (recv->found.bytes > recv->what.capacity)
         recv->failure = too_long(*recv);
       else if (recv->found.bytes % recv->what.element != 0)
-        recv->failure = broken_elements(*recv);
+        recv->failure = partial_element(*recv);
       end(*recv);
     }
     recv = next;

@@ -15,12 +15,14 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <source_location>
 #include <utility>
 
 #include "runtime/executor/progressable.hpp"
 #include "transport/endpoint.hpp"
 #include "transport/p2p_transport.hpp"
 #include "tutti/detail/p2p_abi.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti::detail {
 
@@ -110,7 +112,7 @@ class message_queue final : public progressable {
   void deliver(shm::unexpected_message& one);
   bool offer(posted_recv& recv, shm::unexpected_message& one);
   void progress_receives();
-  std::exception_ptr broken_elements(const posted_recv& recv) const;
+  std::exception_ptr partial_element(const posted_recv& recv) const;
   std::exception_ptr too_long(const posted_recv& recv) const;
 
   context& where_;
@@ -122,6 +124,10 @@ class message_queue final : public progressable {
   std::size_t in_progress_ = 0;  // receives in state transferring or at_engine
   std::uint64_t progress_count_ = 0, arrived_ = 0;
 };
+
+/// The error of a receive on `rank` whose message is not a whole number of elements.
+mismatch_error partial_element(const recv_args& recv, const envelope& found, int rank,
+                               const std::source_location& at);
 
 /// For an engine without messages: carries those of a rank to itself, and rejects all others.
 std::unique_ptr<p2p_transport> make_self_transport(context& where);
