@@ -157,7 +157,7 @@ TEST_F(peer_rejections_test, a_run_that_has_ended_keeps_its_word) {
   EXPECT_EQ(word.load(), &shm::ended_run_identity);
 }
 
-TEST_F(peer_rejections_test, any_thread_may_carry_the_rank) {
+TEST_F(peer_rejections_test, any_thread_may_run_the_rank) {
   list.run_by(nullptr);
   list.deliver(of(1, 7));
   EXPECT_EQ(word.load(), &shm::rejecting_identity);

@@ -24,8 +24,8 @@ class rank_startup {
   TUTTI_API rank_startup();
 
   /// Makes the rank's communicator over the job and calls the program with it. Ranks may call it
-  /// concurrently. `of_process`: the calling thread continues while the program pauses, and may
-  /// carry other such ranks, as over MPI.
+  /// concurrently. `of_process`: the calling thread continues while the program pauses, and may run
+  /// other such ranks, as over MPI.
   TUTTI_API void run_rank(endpoint& ep, detail::program_view program, bool of_process = false);
 
  private:
