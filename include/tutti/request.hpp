@@ -40,6 +40,8 @@ using held = owner<held_call<Result>>;
 [[noreturn]] void refuse_empty_parameter();
 [[noreturn]] void refuse_copied_request(const char* what, const std::source_location& at);
 
+struct request_operations;  // requests.hpp
+
 /// The caller's handle of a call: its arguments, and the call itself. It can be moved. The
 /// destructor and an assignment wait for the call while its buffers still exist.
 template <class Result>
@@ -148,8 +150,9 @@ class [[nodiscard]] nonblocking_result : public detail::owned_call<Result> {
 ///
 /// Moves, threads and the destructor are those of nonblocking_result. A call that receives a
 /// request with an unfinished call waits for the old call first. `request b(r)` is the parameter
-/// `request(r)`, not a copy of r: its wait() and test() throw usage_error. To store a request in a
-/// container, move it.
+/// `request(r)`, not a copy of r. So is the element that `v.emplace_back(r)` makes. Every use of it
+/// but as a parameter throws usage_error, also in wait_all(). To store a request in a container,
+/// move it.
 ///
 /// ```cpp
 /// int mine = world.rank(), other = -1;
@@ -169,9 +172,11 @@ class [[nodiscard]] nonblocking_result : public detail::owned_call<Result> {
 class [[nodiscard]] request : public detail::owned_call<void> {
  public:
   request() noexcept = default;
-  request(request&& other) noexcept : owned_call(std::move(other)) {}
+  request(request&& other) noexcept
+      : owned_call(std::move(other)), into_(std::exchange(other.into_, nullptr)) {}
   request& operator=(request&& other) noexcept {
     owned_call::operator=(std::move(other));
+    into_ = std::exchange(other.into_, nullptr);
     return *this;
   }
   request(const request&) = delete;
@@ -185,16 +190,21 @@ class [[nodiscard]] request : public detail::owned_call<void> {
   /// Waits, and returns the status of a received message, else an empty status. Throws the errors
   /// that the blocking call throws while it runs. Throws usage_error if this holds no call.
   status wait(std::source_location at = std::source_location::current()) {
-    if (into_ != nullptr) detail::refuse_copied_request("wait", at);
+    validate_no_parameter("wait", at);
     validated_pending("wait", at).wait_at_entry();
     return finish();
   }
   /// Makes progress without waiting. Returns a status once, when the call is complete. Throws the
   /// same as wait().
   std::optional<status> test(std::source_location at = std::source_location::current()) {
-    if (into_ != nullptr) detail::refuse_copied_request("test", at);
+    validate_no_parameter("test", at);
     if (!validated_pending("test", at).test_at_entry()) return std::nullopt;
     return finish();
+  }
+  /// Whether there is a call.
+  bool valid(std::source_location at = std::source_location::current()) const {
+    validate_no_parameter("valid", at);
+    return owned_call::valid();
   }
 
   // For calls: this as a named parameter.
@@ -204,6 +214,10 @@ class [[nodiscard]] request : public detail::owned_call<void> {
   }
 
  private:
+  friend struct detail::request_operations;
+  void validate_no_parameter(const char* operation, const std::source_location& at) const {
+    if (!held_ && into_ != nullptr) detail::refuse_copied_request(operation, at);
+  }
   status finish() {
     const status what(detail::found(*pending_));
     take();

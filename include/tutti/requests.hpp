@@ -10,6 +10,13 @@
 // If calls throw, wait_all() still waits for the others, and throws the first exception in the
 // order of the range. The other functions throw at once. A call that threw is released.
 //
+// If another rank has rejected an earlier call, each function may throw its peer_error. That call
+// need not be in the range. wait_all() first waits for all calls. The other functions release no
+// call then, so the program can repeat them.
+//
+// A request that was constructed from another request, as in `v.emplace_back(r)`, is a parameter.
+// If the range contains one, each function throws usage_error before it waits.
+//
 // ```cpp
 // std::vector<request> requests(3);
 // std::vector<int> v = {1, 2, 3}, w(3);
@@ -25,6 +32,7 @@
 #include <exception>
 #include <optional>
 #include <source_location>
+#include <type_traits>
 #include <utility>
 
 #include "tutti/detail/collective_rules.hpp"
@@ -42,8 +50,18 @@ struct request_operations {
   /// Makes progress; releases a call that throws.
   static bool complete(one&, const char* operation, const std::source_location& at = {});
   static status finish(one&);  ///< of a complete call
-  /// Waits, and keeps the first exception for later.
+  /// Waits until the call is over. Keeps the first rejection of another rank that is due meanwhile.
+  static void wait_to_end(pending&, std::exception_ptr& first);
+  /// The same, and keeps also what the call throws. Releases the call.
   static status wait(one&, const char* operation, const std::source_location& at, std::exception_ptr& first);
+
+  /// Throws usage_error if an element is a parameter that was constructed from another request.
+  template <class Range>
+  static void validate(Range& range, const char* operation, const std::source_location& at) {
+    for (auto&& each : range)
+      if constexpr (std::is_convertible_v<decltype(each), request&>)
+        static_cast<request&>(each).validate_no_parameter(operation, at);
+  }
 
   [[noreturn]] static void refuse_statuses(const char* operation, std::size_t holds, std::size_t needed);
   /// Returns memory for the statuses of a range.
@@ -71,6 +89,7 @@ consteval verdict judged_request_call() {
 
 template <class Range>
 void wait_for_all(Range& range, status* to, const std::source_location& at) {
+  request_operations::validate(range, "wait_all", at);
   std::exception_ptr first;
   for (request_operations::one& each : range) {
     const status what = request_operations::wait(each, "wait_all", at, first);
@@ -81,6 +100,7 @@ void wait_for_all(Range& range, status* to, const std::source_location& at) {
 
 template <class Range>
 bool test_for_all(Range& range, status* to, const std::source_location& at) {
+  request_operations::validate(range, "test_all", at);
   bool all = true;
   for (request_operations::one& each : range)
     if (!request_operations::complete(each, "test_all", at)) all = false;
@@ -97,6 +117,7 @@ template <bool Wait, class Range, class... Args>
 auto any_of(Range& range, const std::source_location& at, Args&&... args) {
   constexpr verdict v = judged_request_call<parameter::status, std::remove_cvref_t<Args>...>();
   if constexpr (v.what != problem::none) diagnostic<v.what, v.which>{};
+  request_operations::validate(range, Wait ? "wait_any" : "test_any", at);
   status what;
   std::optional<std::size_t> index;
   for (bool left = true; left && !index;) {

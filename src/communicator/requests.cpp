@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "communicator/p2p/message_queue.hpp"
 #include "communicator/peer_rejections.hpp"
 #include "tutti/message.hpp"
 
@@ -30,20 +31,26 @@ status request_operations::finish(one& call) {
   return what;
 }
 
+void request_operations::wait_to_end(pending& call, std::exception_ptr& first) {
+  for (;;) {
+    try {
+      return call.wait_at_entry();
+    } catch (const rejection_due&) {  // is thrown once, and the call is under way
+      if (!first) first = std::current_exception();
+    }
+  }
+}
+
 status request_operations::wait(one& call, const char* operation, const std::source_location& at,
                                 std::exception_ptr& first) {
   if (!call.valid()) return {};
-  for (;;) {
-    try {
-      call.validated_pending(operation, at).wait_at_entry();
-      return finish(call);
-    } catch (const rejection_due&) {  // is thrown once, and the call is under way
-      if (!first) first = std::current_exception();
-    } catch (...) {
-      call = one();
-      if (!first) first = std::current_exception();
-      return {};
-    }
+  try {
+    wait_to_end(call.validated_pending(operation, at), first);
+    return finish(call);
+  } catch (...) {
+    call = one();
+    if (!first) first = std::current_exception();
+    return {};
   }
 }
 
@@ -115,11 +122,7 @@ detail::envelope message::receive(detail::recv_args in) {
 detail::pending_call message::start_receive(detail::recv_args in) {
   match_exactly(in);
   if (what_.bytes % in.element != 0)
-    throw mismatch_error(in.operation, detail::rank_of(*where_), "recv_buf",
-                         "the message has " + std::to_string(what_.bytes) +
-                             " bytes, which is not a whole number of elements of " +
-                             std::to_string(in.element),
-                         "receive it with the element type that it was sent with", detail::place_of(*where_));
+    throw detail::partial_element(in, what_, detail::rank_of(*where_), detail::place_of(*where_));
   if (in.allocate != nullptr) {
     in.into = in.allocate(in.state, what_);
     in.capacity = what_.bytes;

@@ -2,6 +2,7 @@
 //
 // Tests point-to-point messages in KaMPIng's style: every mode, probes, statuses, requests and
 // pools of them. Also tests the exceptions in cases where KaMPIng aborts.
+#include "support/rejected_bcast.hpp"
 #include "user.hpp"
 
 using namespace kamping;
@@ -169,6 +170,37 @@ void refusals(const Communicator<>& comm) {
   check.throws<MpiErrorException>([&] { refused.wait(); }, {"irecv"});
 }
 
+// A rejection of another rank is due. wait_all() throws it after it has waited for every call, also
+// for those whose results are extracted later.
+void wait_all_after_rejection(const Communicator<>& comm) {
+  const int p = comm.size_signed(), q = p - 1;
+  const std::vector<int> ones(1, 1);
+  std::vector<std::vector<int>> sums(2);
+  std::vector<Request> calls(3);
+  const auto waits_after_rejection = [&](const auto& wait) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      sums[i].assign(1, -1);
+      comm.iallreduce(send_buf(ones), recv_buf(sums[i]), op(ops::plus<>{}), request(calls[i]));
+    }
+    auto later = comm.iallreduce(send_buf(ones), op(ops::plus<>{}), request(calls[2]));
+    tests::reject_bcast(comm.tutti_communicator(), q);
+    if (comm.rank_signed() == q)
+      wait();
+    else
+      check.throws<MpiErrorException>(wait, {"rejected its arguments", "bcast"});
+    for (const Request& call : calls) check.that(call.is_null());
+    check.that(sums[0] == std::vector<int>{p} && sums[1] == sums[0]);
+    check.equal(later.extract(), sums[0]);
+    comm.barrier();
+  };
+  waits_after_rejection([&] { requests::wait_all(calls); });
+  waits_after_rejection([&] { requests::wait_all(calls[0], calls[1], calls[2]); });
+  waits_after_rejection([&] {
+    std::vector<Status> statuses = requests::wait_all(calls, statuses_out());
+    check.equal(statuses.size(), calls.size());
+  });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -183,6 +215,7 @@ int main(int argc, char** argv) {
       comm.barrier();
       refusals(comm);
       comm.barrier();
+      wait_all_after_rejection(comm);
     }
   });
 }

@@ -2,6 +2,7 @@
 //
 // Tests requests of every nonblocking form: moved, destroyed, assigned to. Also tests persistent
 // messages.
+#include <functional>
 #include <numeric>
 
 #include <tutti/tutti.hpp>
@@ -45,19 +46,28 @@ void one_message(communicator& comm) {
   request no_copy(sent);
   check.throws<usage_error>([&] { (void)no_copy.wait(); }, {"wait", "from another one"});
   check.throws<usage_error>([&] { (void)no_copy.test(); }, {"test", "from another one"});
+  check.throws<usage_error>([&] { (void)no_copy.valid(); }, {"valid", "from another one"});
 
   // A status is copied, whatever happens to the other one later.
   status received_status = s;
   status copied(received_status);
   received_status = status();
   check.that(copied == s && copied.tag() == 6 && !(copied == received_status));
+  std::vector<status> statuses_of_calls;
+  for (int i = 0; i < 3; ++i) {
+    status one = s;
+    statuses_of_calls.emplace_back(one);
+    one = status();
+  }
+  for (const status& each : statuses_of_calls) check.that(each == s);
   const status of_copy(copied);
   check.that(of_copy == s);
 
   // The parameter moves the request: the source is empty afterwards.
   comm.irecv(recv_buf(theirs), request(received), recv_count(4));
   request parameter(received);
-  check.that(received.valid() && !parameter.valid());
+  check.that(received.valid());
+  check.throws<usage_error>([&] { (void)parameter.valid(); }, {"valid", "from another one"});
   request moved = std::move(received);
   check.that(!received.valid() && moved.valid());
   check.throws<usage_error>([&] { comm.irecv(recv_buf(theirs), request(request())); }, {"request"});
@@ -77,6 +87,45 @@ void one_message(communicator& comm) {
   sent.wait();
   check.equal(n, 3);
   check.equal(written.count<int>(), 3u);
+}
+
+// An element that was constructed from a request refers to it and holds no call. No function may
+// treat it as a complete call, also after the vector has moved its elements.
+void constructed_from_another(communicator& comm) {
+  const int p = comm.size(), me = comm.rank(), right = (me + 1) % p, left = (me + p - 1) % p;
+  int theirs = -1, more = -1;
+  request received, also_received;
+  comm.irecv(recv_buf(theirs), source(left), request(received));
+  comm.irecv(recv_buf(more), source(left), request(also_received));
+  std::vector<request> v;
+  v.emplace_back(received);
+  v.emplace_back(also_received);
+  v.emplace_back();
+  const char* why = "from another one";
+  check.throws<usage_error>([&] { wait_all(v); }, {"wait_all", why});
+  check.throws<usage_error>([&] { (void)wait_all(v, statuses_out()); }, {"wait_all", why});
+  check.throws<usage_error>([&] { (void)test_all(v); }, {"test_all", why});
+  check.throws<usage_error>([&] { (void)wait_any(v); }, {"wait_any", why});
+  check.throws<usage_error>([&] { (void)test_any(v, status_out()); }, {"test_any", why});
+  check.throws<usage_error>([&] { v[0].wait(); }, {"wait", why});
+  std::vector<std::reference_wrapper<request>> references(v.begin(), v.end());
+  check.throws<usage_error>([&] { wait_all(references); }, {"wait_all", why});
+  const request assigned = [&] {
+    request other;
+    other = std::move(v[1]);
+    return other;
+  }();
+  check.throws<usage_error>([&] { (void)assigned.valid(); }, {"valid", why});
+  check.that(received.valid() && also_received.valid());
+
+  // A call that receives such an element makes it a request.
+  comm.isend(send_buf(me), destination(right), request(v[0]));
+  check.that(v[0].valid() && !v[1].valid());
+  v[1] = std::move(received);
+  v[2] = std::move(also_received);
+  comm.send(send_buf(me + 1), destination(right));
+  wait_all(v);
+  check.that(theirs == left && more == left + 1);
 }
 
 // Every collective accepts a request.
@@ -318,6 +367,7 @@ int main(int argc, char** argv) {
       tests::isolated_case(comm, cases, name, body);
     };
     run("one_message", one_message);
+    run("constructed_from_another", constructed_from_another);
     run("collectives", collectives_of_all);
     run("dropped", dropped);
     run("in_order", in_order);

@@ -3,6 +3,7 @@
 // Nonblocking calls in KaMPIng's form: a request, and the result of a call that owns buffers.
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -62,6 +63,7 @@ class stored_call {
  public:
   virtual ~stored_call() = default;
   virtual tutti::status wait() = 0;
+  virtual tutti::status wait_to_end(std::exception_ptr& first) = 0;  ///< as in request_operations
   virtual std::optional<tutti::status> test() = 0;
   virtual bool complete() = 0;  ///< test() without taking the result
 };
@@ -74,6 +76,10 @@ class shared_result final : public stored_call, private tutti::nonblocking_resul
   explicit shared_result(base&& call) : base(std::move(call)) {}
   tutti::status wait() override {
     if (!result_) this->validated_pending("wait").wait_at_entry();
+    return finish();
+  }
+  tutti::status wait_to_end(std::exception_ptr& first) override {
+    if (!result_) tutti::detail::request_operations::wait_to_end(this->validated_pending("wait"), first);
     return finish();
   }
   std::optional<tutti::status> test() override {
@@ -180,8 +186,8 @@ class Request {
     stored_ = stored;
     return RequestedResult<Result>(std::move(stored));
   }
-  // For pools: whether the call is complete, without releasing it; and the bodies of wait() and
-  // test().
+  // For pools: whether the call is complete, without releasing it; the bodies of wait() and test();
+  // and for wait_all() a wait that always releases the call and keeps the first exception.
   bool complete() {
     return internal::translating([&] {
       return stored_ ? stored_->complete() : tutti::detail::request_operations::complete(call_, "test_all");
@@ -195,6 +201,16 @@ class Request {
       stored_.reset();
       return what;
     });
+  }
+  tutti::status finished(std::exception_ptr& first) noexcept {
+    if (!stored_) return tutti::detail::request_operations::wait(call_, "wait_all", {}, first);
+    const auto stored = std::exchange(stored_, nullptr);
+    try {
+      return stored->wait_to_end(first);
+    } catch (...) {
+      if (!first) first = std::current_exception();
+      return {};
+    }
   }
   std::optional<tutti::status> tested() {
     if (is_null()) return tutti::status();

@@ -71,16 +71,8 @@ template <class Range, class Each>
 void finish_all(Range& range, Each&& each) {
   std::exception_ptr first;
   std::size_t i = 0;
-  for (Request& r : range) {
-    tutti::status what;
-    try {
-      what = r.finished();
-    } catch (...) {
-      if (!first) first = std::current_exception();
-    }
-    each(i++, what);
-  }
-  if (first) std::rethrow_exception(first);
+  for (Request& r : range) each(i++, r.finished(first));
+  if (first) translating([&] { std::rethrow_exception(first); });
 }
 
 template <class Range, class Parameter>
@@ -190,15 +182,8 @@ auto wait_all(Range&& range, Parameter to = {}) {
 template <std::same_as<Request>... Requests>
 void wait_all(Requests&... each) {
   std::exception_ptr first;
-  const auto finish = [&](Request& r) {
-    try {
-      r.wait();
-    } catch (...) {
-      if (!first) first = std::current_exception();
-    }
-  };
-  (finish(each), ...);
-  if (first) std::rethrow_exception(first);
+  ((void)each.finished(first), ...);
+  if (first) internal::translating([&] { std::rethrow_exception(first); });
 }
 
 }  // namespace requests
