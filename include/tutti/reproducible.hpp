@@ -34,6 +34,7 @@
 
 #include "tutti/communicator.hpp"
 #include "tutti/detail/combining_rules.hpp"
+#include "tutti/detail/deferred_rejections.hpp"
 #include "tutti/detail/export.hpp"
 
 namespace tutti::detail {
@@ -210,8 +211,9 @@ std::size_t elements_of([[maybe_unused]] A& argument) {
 /// single call.
 template <class... Args>
 auto reproducible_allreduce(const communicator& comm, Args&&... args) {
-  return reproducible(comm, (std::size_t{0} + ... + detail::elements_of(args)))
-      .allreduce(static_cast<Args&&>(args)...);
+  const reproducible array(comm, (std::size_t{0} + ... + detail::elements_of(args)));
+  const detail::deferred_rejections steps(detail::count_of_deferrals(detail::impl_of(comm)));
+  return array.allreduce(static_cast<Args&&>(args)...);
 }
 /// Collective: `reproducible(comm, n).reduce(send_buf(v), op(f), [root])`, for a single call.
 ///
@@ -221,8 +223,9 @@ auto reproducible_allreduce(const communicator& comm, Args&&... args) {
 /// ```
 template <class... Args>
 auto reproducible_reduce(const communicator& comm, Args&&... args) {
-  return reproducible(comm, (std::size_t{0} + ... + detail::elements_of(args)))
-      .reduce(static_cast<Args&&>(args)...);
+  const reproducible array(comm, (std::size_t{0} + ... + detail::elements_of(args)));
+  const detail::deferred_rejections steps(detail::count_of_deferrals(detail::impl_of(comm)));
+  return array.reduce(static_cast<Args&&>(args)...);
 }
 
 }  // namespace tutti

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "tutti/communicator.hpp"
+#include "tutti/detail/deferred_rejections.hpp"
 #include "tutti/detail/export.hpp"
 
 TUTTI_API_BEGIN
@@ -114,6 +115,7 @@ template <class T, class Less>
 void exchange_sorted(const communicator& ranks, std::vector<T>& v, const Less& less) {
   if (ranks.size() == 1) return;
   const sampling at = sampling_of(ranks, v.size());
+  const deferred_rejections steps(count_of_deferrals(impl_of(ranks)));
   std::vector<sorting_sample<T>> samples;
   for (std::size_t i = at.first; i < v.size(); i += at.distance)
     samples.push_back({v[i], static_cast<std::uint32_t>(ranks.rank()), i});
@@ -195,6 +197,7 @@ bool is_globally_sorted(const communicator& ranks, const std::vector<T>& v, cons
     const end mine = v.empty() ? end{} : end{v.back(), true};
     const auto later = [](const end& a, const end& b) { return b.any ? b : a; };
     const end before = ranks.exscan_single(send_buf(mine), op(later), values_on_rank_0(end{}));
+    const detail::deferred_rejections steps(detail::count_of_deferrals(detail::impl_of(ranks)));
     const auto by = [&less](const T& a, const T& b) { return static_cast<bool>(less(a, b)); };
     const bool sorted =
         std::is_sorted(v.begin(), v.end(), by) && (v.empty() || !before.any || !by(v.front(), before.last));

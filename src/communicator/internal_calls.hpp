@@ -14,7 +14,6 @@
 #include <string_view>
 #include <vector>
 
-#include "communicator/deferred_rejections.hpp"
 #include "communicator/p2p/message_queue.hpp"
 #include "communicator/topology.hpp"
 #include "runtime/executor/progressable.hpp"
@@ -22,6 +21,7 @@
 #include "transport/shm/current_rank.hpp"
 #include "transport/shm/line_exchange.hpp"
 #include "tutti/detail/abi.hpp"
+#include "tutti/detail/deferred_rejections.hpp"
 #include "tutti/detail/export.hpp"
 #include "tutti/detail/form.hpp"
 #include "tutti/detail/p2p_abi.hpp"
@@ -102,9 +102,6 @@ bool is_usable(const communicator_impl&) noexcept;
 bool is_freed(const communicator_impl&) noexcept;
 /// Whether the run of this rank has ended.
 bool outlived_run(const communicator_impl&) noexcept;
-
-/// For deferred_rejections: the count of the rank of this communicator.
-int& count_of_deferrals(const communicator_impl&) noexcept;
 
 // --- checked mode
 

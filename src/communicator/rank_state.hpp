@@ -10,7 +10,6 @@
 #include <source_location>
 #include <vector>
 
-#include "communicator/deferred_rejections.hpp"
 #include "communicator/peer_rejections.hpp"
 #include "runtime/executor/progressable.hpp"
 #include "runtime/settings/active_trees.hpp"
@@ -18,6 +17,7 @@
 #include "runtime/trace/trace.hpp"
 #include "transport/endpoint.hpp"
 #include "transport/shm/current_rank.hpp"
+#include "tutti/detail/deferred_rejections.hpp"
 
 namespace tutti::detail {
 

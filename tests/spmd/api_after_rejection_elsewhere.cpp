@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests that the ranks that received zeros in place of a rank's data throw peer_error in their next
-// call: if the communicator is a structure or a grid, and if the next call is one of a front end.
+// call: if the communicator is a structure or a grid, and if the next call is one of a front end or
+// a sort.
+#include <algorithm>
 #include <functional>
 #include <new>
 #include <string>
@@ -12,6 +14,8 @@
 #include "support/rejected_bcast.hpp"
 #include "tutti/bsp.hpp"
 #include "tutti/grid.hpp"
+#include "tutti/reproducible.hpp"
+#include "tutti/sort.hpp"
 #include "tutti/tasks.hpp"
 
 using namespace tutti;
@@ -175,6 +179,49 @@ void in_supersteps(communicator& world) {
   expect_usable(world);
 }
 
+// The rejection arrives between the steps of a call of several steps: the other ranks have begun it
+// when rank 0 rejects. The call completes, and the next one throws.
+void between_steps(communicator& world) {
+  const int p = world.size(), me = world.rank();
+  ints keys;
+  const std::vector<std::function<void()>> calls = {
+      [&] { sort_globally(world, keys); },
+      [&] { stable_sort_globally(world, keys); },
+      [&] { check.that(is_globally_sorted(world, ints(2, me))); },
+      [&] {
+        const double sum = reproducible_allreduce(world, send_buf({0.5, 1.5}), op(std::plus<>{}));
+        check.equal(sum, 2.0 * p);
+      },
+  };
+  for (const auto& call : calls) {
+    for (int round = 0; round < 5; ++round) {
+      keys = {p - me, me, 2 * p - me};
+      ints v(me == 0 ? 2 : 3, 4);
+      const auto bcast = [&] { return world.ibcast(send_recv_buf(v), send_recv_count(3)); };
+      if (me == 0) {
+        for (int r = 1; r < p; ++r) (void)world.recv<int>(source(r));
+        check.throws<usage_error>([&] { bcast().wait(); }, {"ibcast", "send_recv_count"});
+        call();
+      } else {
+        auto under_way = bcast();
+        world.bsend(send_buf(me), destination(0));
+        // Rank 0 may be so fast that the rejection arrives before the first step.
+        bool threw = false;
+        try {
+          call();
+        } catch (const peer_error&) {
+          threw = true;
+        }
+        if (threw) call();
+        under_way.wait();
+        if (!threw) check.throws<peer_error>([&] { world.barrier(); }, {"rank 0 rejected", "ibcast"});
+      }
+      expect_usable(world);
+      check.equal(world.allreduce_single(send_buf(keys.size()), op(std::plus<>{})), 3 * at(p));
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -183,5 +230,6 @@ int main(int argc, char** argv) {
     cases("on_a_grid", [&] { on_a_grid(world); });
     cases("in_tasks", [&] { in_tasks(world); });
     cases("in_supersteps", [&] { in_supersteps(world); });
+    cases("between_steps", [&] { between_steps(world); });
   });
 }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "tutti/detail/deferred_rejections.hpp"
 #include "tutti/grid.hpp"
 #include "tutti/kamping/communicator.hpp"
 #include "tutti/reproducible.hpp"
@@ -306,7 +307,10 @@ class ReproducibleReducePlugin : public PluginBase<Comm, Container, Reproducible
         const auto me = static_cast<std::size_t>(ranks.rank());
         const auto place = static_cast<int>(tutti::detail::data_of(displs.data)[me]);
         const auto count = static_cast<std::size_t>(tutti::detail::data_of(counts.data)[me]);
-        return ReproducibleCommunicator<T>(*ranks.split(0, place), count);
+        const tutti::communicator in_order = *ranks.split(0, place);
+        const tutti::detail::deferred_rejections steps(
+            tutti::detail::count_of_deferrals(tutti::detail::impl_of(ranks)));
+        return ReproducibleCommunicator<T>(in_order, count);
       });
     }
   }
