@@ -1,15 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# sizes.sh ROOT         fails if a file of ROOT has more than 400 lines, or one of its functions
-#                       more than 60, and the head of the file gives no reason. Also fails if a
-#                       file gives a reason that it does not need
+# sizes.sh ROOT         reports files of ROOT with more than 400 lines, and functions with more than
+#                       60. Fails if the head of such a file lacks the sentence below. Also fails
+#                       if a file has this sentence without need
 # sizes.sh --self-test  makes such files in a scratch tree, and fails if they are not detected
 #
-# The reason is a sentence in the comment at the beginning of the file. It begins with
+# Authors cut files by idea, not at 400 lines. A report asks the author whether the file has more
+# than one idea. If it has, each idea gets a file with a name of its own. If it has one, the comment
+# at the beginning of the file names the idea in a sentence. The sentence begins with
 #
 #   "Longer than a file should be"      for the file
 #   "Longer than a screen"              for its functions
+#
+# and a colon.
 #
 # The script recognizes functions as clang-format writes them: the closing brace is in the column
 # where the function begins. Functions of tests may be of any length, because they list cases.
@@ -36,18 +40,18 @@ if [ "${1-}" = --self-test ]; then
   head='// SPDX-License-Identifier: Apache-2.0'
   expect 0 'a file of 400 lines' < <(echo "$head"; lines 399)
   expect 1 'a file of 401 lines' < <(echo "$head"; lines 400)
-  expect 0 'a longer file with a reason' < <(echo "$head"; echo '// Longer than a file should be, as it must.'; lines 400)
-  expect 1 'a reason that is not in the head' < <(echo "$head"; lines 400; echo '// Longer than a file should be, as it must.')
+  expect 0 'a longer file that names its idea' < <(echo "$head"; echo '// Longer than a file should be: one list.'; lines 400)
+  expect 1 'an idea that is not in the head' < <(echo "$head"; lines 400; echo '// Longer than a file should be: one list.')
   expect 0 'a function of 60 lines' < <(echo "$head"; echo 'int f(int x) {'; lines 58 '  ++x;'; echo '}')
   expect 1 'a function of 61 lines' < <(echo "$head"; echo 'int f(int x) {'; lines 59 '  ++x;'; echo '}')
   expect 1 'a long function with a long signature' < <(echo "$head"; printf 'int f(int x,\n      int y) {\n'; lines 58 '  ++x;'; echo '}')
   expect 1 'a long constructor' < <(echo "$head"; printf 'a::a(int x)\n    : x_(x) {\n'; lines 58 '  ++x;'; echo '}')
   expect 1 'a long member' < <(echo "$head"; printf 'class a {\n  int f(int x) {\n'; lines 59 '    ++x;'; printf '  }\n};\n')
-  expect 0 'a long function with a reason' < \
-    <(echo "$head"; echo '// Longer than a screen, as it must.'; echo 'int f(int x) {'; lines 59 '  ++x;'; echo '}')
-  expect 1 'a reason of a file of 400 lines' < <(echo "$head"; echo '// Longer than a file should be, as it must.'; lines 398)
-  expect 1 'a reason of functions that are short' < \
-    <(echo "$head"; echo '// Longer than a screen, as it must.'; echo 'int f(int x) {'; lines 58 '  ++x;'; echo '}')
+  expect 0 'a long function that names its step' < \
+    <(echo "$head"; echo '// Longer than a screen: one list.'; echo 'int f(int x) {'; lines 59 '  ++x;'; echo '}')
+  expect 1 'a sentence in a file of 400 lines' < <(echo "$head"; echo '// Longer than a file should be: one list.'; lines 398)
+  expect 1 'a sentence for functions that are short' < \
+    <(echo "$head"; echo '// Longer than a screen: one list.'; echo 'int f(int x) {'; lines 58 '  ++x;'; echo '}')
   expect 0 'a long class of short members' < \
     <(echo "$head"; echo 'class a {'; for ((j = 0; j < 9; ++j)); do printf '  int f(int x) {\n'; lines 9 '    ++x;'; echo '  }'; done; echo '};')
   [ $failed = 0 ] && echo 'sizes: the check detects all errors'
@@ -66,23 +70,23 @@ find "${places[@]}" -type f \( -name '*.[ch]pp' -o -name '*.[ch]' -o -name '*.cm
   }
   function finish() {
     if (name == "") return
-    if (lines > max_lines && !reason_of_file)
-      report(lines, "the file has more than " max_lines " lines, and its head lacks the sentence: Longer than a file should be")
-    if (reason_of_file && lines <= max_lines)
-      report(reason_of_file, "the file has " lines " lines, and needs no reason")
-    if (reason_of_functions && !has_long_function)
-      report(reason_of_functions, "no function here has more than " max_function_lines " lines, or needs a reason")
+    if (lines > max_lines && !idea_of_file)
+      report(lines, "the file has more than " max_lines " lines. Give each of its ideas a file. If it has one idea, name it in the head: Longer than a file should be: IDEA")
+    if (idea_of_file && lines <= max_lines)
+      report(idea_of_file, "the file has " lines " lines; remove the sentence: Longer than a file should be")
+    if (step_of_functions && !has_long_function)
+      report(step_of_functions, "no function has more than " max_function_lines " lines; remove the sentence: Longer than a screen")
   }
   FNR == 1 {
     finish()
     name = FILENAME
     in_head = 1
-    reason_of_file = reason_of_functions = has_long_function = in_class = begun[0] = begun[2] = 0
+    idea_of_file = step_of_functions = has_long_function = in_class = begun[0] = begun[2] = 0
   }
   { lines = FNR }
   in_head && !/^(\/\/|#)/ { in_head = 0 }
-  in_head && /Longer than a file should be[:,]/ { reason_of_file = FNR }
-  in_head && /Longer than a screen[:,]/ { reason_of_functions = FNR }
+  in_head && /Longer than a file should be:/ { idea_of_file = FNR }
+  in_head && /Longer than a screen:/ { step_of_functions = FNR }
   name !~ /[ch]pp$/ || name ~ /^tests\// { next }
   { column = match($0, /[^ ]/) - 1 }
   column == 0 && /^(class|struct|union) / { in_class = 1; begun[0] = 0; next }
@@ -91,8 +95,8 @@ find "${places[@]}" -type f \( -name '*.[ch]pp' -o -name '*.[ch]' -o -name '*.cm
   (column == 0 || column == 2 && in_class) && /^ *}$/ {
     if (begun[column] && FNR - begun[column] + 1 > max_function_lines) {
       has_long_function = 1
-      if (!reason_of_functions)
-        report(begun[column], "the function has more than " max_function_lines " lines, and the head of the file lacks the sentence: Longer than a screen")
+      if (!step_of_functions)
+        report(begun[column], "the function has more than " max_function_lines " lines. Give each of its steps a function. If it has one step, name it in the head of the file: Longer than a screen: STEP")
     }
     begun[column] = 0
   }
@@ -102,5 +106,5 @@ find "${places[@]}" -type f \( -name '*.[ch]pp' -o -name '*.[ch]' -o -name '*.cm
   }
 ' {} +
 status=$?
-[ $status = 0 ] && echo 'sizes: files and functions are short, or their file gives a reason, and no reason is without need'
+[ $status = 0 ] && echo 'sizes: files and functions are short, or the head of the file names their one idea'
 exit $status

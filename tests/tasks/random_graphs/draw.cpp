@@ -3,7 +3,7 @@
 // Draws a program and tracks which ranks hold copies or have contributed. These ranks stay
 // concerned. The library may need fewer ranks, never more.
 //
-// Longer than a file should be: the state of the program is drawn in one place.
+// Longer than a file should be: one class draws each kind of step from the state that it keeps.
 #include <algorithm>
 #include <random>
 #include <set>
