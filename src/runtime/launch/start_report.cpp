@@ -9,6 +9,7 @@
 #include <iterator>
 #include <set>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include <unistd.h>
@@ -62,8 +63,8 @@ std::set<int> lower_ranks(const std::string& variable, int own) {
   const pid_t launcher = launcher_above(getpid(), variable);
   std::set<int> found;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator("/proc", error)) {
-    const auto process = static_cast<pid_t>(std::atoi(entry.path().filename().c_str()));
+  for (fs::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
+    const auto process = static_cast<pid_t>(std::atoi(entry->path().filename().c_str()));
     const int rank = process > 0 ? local_rank_of(environment_of(process), variable) : -1;
     if (rank >= 0 && rank < own && launcher_above(process, variable) == launcher) found.insert(rank);
   }
@@ -71,15 +72,21 @@ std::set<int> lower_ranks(const std::string& variable, int own) {
 }
 
 // Whether a process of lower rank on this node ends within ten seconds. A higher rank waits longer,
-// so that it learns that a lower one has printed. A process that the launcher has just created has
-// not got its environment yet, so the answer must hold for half a second.
+// so that it learns that a lower one has printed. A process that replaces its program has no
+// environment for a moment, so it must be absent for half a second.
+//
+// A rank that has not been seen has either not got its environment yet, or ended before. Only the
+// first can be seen later. So a rank that was never seen has ended.
 bool lower_rank_ends(const std::string& variable, int own) {
+  std::set<int> seen;
   int absent = 0;
   for (int i = 0; i < 100 + 30 * std::min(own, 20) && absent < 5; ++i) {
-    absent = static_cast<int>(lower_ranks(variable, own).size()) == own ? 0 : absent + 1;
+    const std::set<int> running = lower_ranks(variable, own);
+    seen.insert(running.begin(), running.end());
+    absent = running.size() == seen.size() ? 0 : absent + 1;
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
-  return absent == 5;
+  return absent == 5 || static_cast<int>(seen.size()) < own;
 }
 
 }  // namespace
