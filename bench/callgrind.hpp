@@ -60,7 +60,7 @@ inline costs read_costs(const std::string& file) {
   return all;
 }
 
-/// How to start a program: the words before valgrind (a launcher), options of valgrind, and the
+/// The parts of a command: the words before valgrind (a launcher), options of valgrind, and the
 /// words after the program's arguments.
 struct start {
   std::string before, options, after;

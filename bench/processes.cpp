@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares the shared-memory transport between two threads with that between two processes: a
-// ping-pong of 8 bytes to 1 MiB, an allreduce of 8 bytes and a barrier. Both sides poll. The rounds
-// alternate between threads and processes; the table shows the medians.
+// Compares the shared-memory transport between two threads with that between two processes. The
+// cases are a ping-pong of 8 bytes to 1 MiB, an allreduce of 8 bytes and a barrier. Both sides poll.
+// The rounds alternate between threads and processes; the table shows the medians.
 #include <algorithm>
 #include <atomic>
 #include <chrono>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Measures thousands of fibers in one process: the time to create them, the memory of each, and the
-// time of an 8-byte allreduce and a barrier. Both are measured with the engine's own collective and
-// with a schedule.
+// Measures thousands of fibers in one process. The figures are the time to create them, the memory
+// of each, and the times of an 8-byte allreduce and a barrier. Both calls are measured with the
+// engine's own collective and with a schedule.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data of a measured collective on one rank: the sizes of its buffers, the words to touch
-// before an operation and to read after it, and the expected results. They are the same for tutti
-// and for the MPIs, and use only doubles.
+// The data of a measured collective on one rank. It holds the sizes of the buffers, the words to
+// touch before an operation and to read after it, and the expected results. All of it is the same
+// for tutti and for the MPIs, and uses only doubles.
 //
 // The size of a case is n bytes of doubles. For bcast, reduce, allreduce, scan and exscan it is the
 // vector of each rank. For gather, scatter, allgather, alltoall and reduce_scatter it is all p

@@ -43,7 +43,7 @@ function factories(name, kind, text,   out) {
     printf "/// %s: part of the result.\nconstexpr auto %s_out();\n\n", out, name
   }
 }
-# What the rows of the table become in this file.
+# Prints the declarations that the rows of the table generate in this file.
 function generated(   line, name, kind, text) {
   while ((getline line < table) > 0) {
     if (line !~ /^  X\(/) continue
@@ -95,11 +95,11 @@ hidden && (/^ *$/ || /^ *};$/ || /^ *(public|private|protected):$/) {
   else if (comment != "" && !in_comment && after_one && indent == comment_indent && $0 !~ /^ *([})#]|\/\/|requires|using)/ &&
            $0 !~ /\/\/\/</)
     printf "%s", comment
-  # Copying and moving are commented on where they are not what one expects.
+  # Headers comment on copying and moving only if they differ from those of the standard library.
   else if (!in_comment && ($0 ~ /^ *(explicit )?[a-z_]+\((const )?[a-z_]+ ?&&?( other)?\)/ || $0 ~ /operator=\(/))
-    print "/// As one expects."
+    print "/// Has the semantics of the standard library."
   in_comment = 0
-  # Whether a declaration ends here: what comes next at its indentation is another one.
+  # If a declaration ends here, the next line at its indentation begins another one.
   after_one = indent == comment_indent && $0 ~ /([;}]|[;}] *\/\/.*)$/
   print
 }

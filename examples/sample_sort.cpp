@@ -35,7 +35,7 @@ void sample_sort(communicator& world, std::vector<T>& data) {
 }
 // end
 
-// Whether the vectors of the ranks, concatenated, are equal to `right`.
+// Returns whether the vectors of the ranks, concatenated, are equal to `right`.
 bool equals_gathered(communicator& world, const std::vector<int>& mine, const std::vector<int>& right) {
   return world.allgatherv(send_buf(mine)) == right;
 }

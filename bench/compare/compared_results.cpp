@@ -67,8 +67,8 @@ void results::add(attempt r) {
   find_common();
 }
 
-// There are a few distances that differ clearly, with some noise around each: two threads of a
-// core, and two cores with or without a common cache.
+// A few distances differ clearly, with some noise around each. They are those of two threads of a
+// core, and of two cores with or without a common cache.
 void results::find_distances() {
   std::vector<double> trips;
   for (const auto& r : runs_) trips.insert(trips.end(), {r.trip_before, r.trip_after});

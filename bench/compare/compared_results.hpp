@@ -31,8 +31,8 @@ const std::vector<engine>& engines();
 const engine& engine_of(const std::string& name);
 std::string default_engine(int ranks, int cores);
 
-// Whether there are more ranks than cores under MPICH. Its waiting ranks keep their cores until the
-// scheduler preempts them.
+// Returns whether there are more ranks than cores under MPICH. Its waiting ranks keep their cores
+// until the scheduler preempts them.
 bool waits_for_scheduler(const engine& e, int ranks, int cores);
 
 struct case_key {

@@ -31,7 +31,7 @@ child_result run_child(const std::vector<std::string>& command, const environmen
 // Adds the variables that it needs to `variables`.
 std::vector<std::string> launcher_command(const std::string& launcher, int ranks, environment& variables);
 
-// Whether PATH has such a program.
+// Returns whether PATH has such a program.
 bool in_path(const std::string& program);
 
 }  // namespace bench

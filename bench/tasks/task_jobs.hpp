@@ -53,7 +53,7 @@ inline void from_json(const nlohmann::ordered_json& json, task_figure& f) {
   f = {json.at("name"), json.at("unit"), json.at("value"), json.value("against", "")};
 }
 
-// Whether a library of dense kernels was found.
+// True if a library of dense kernels was found.
 inline constexpr bool with_cholesky = TUTTI_LAPACK;
 
 // --- the stencil

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line of a program that measures tasks on one side, and its output: a table, or a line
-// of JSON for tasks.cpp, which compares the sides.
+// The command line and the output of a program that measures tasks on one side. The output is a
+// table, or a line of JSON for tasks.cpp, which compares the sides.
 #pragma once
 
 #include <optional>

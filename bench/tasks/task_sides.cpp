@@ -14,7 +14,7 @@ constexpr int name_width = 57, width = 12;
 
 bool less_is_better(const std::string& unit) { return unit == "us" || unit == "KiB"; }
 
-// How many times as good as the figure it is compared with.
+// Returns the ratio of `mine` and `other`; above 1, `mine` is better.
 double gain(const std::string& unit, double mine, double other) {
   return less_is_better(unit) ? other / mine : mine / other;
 }

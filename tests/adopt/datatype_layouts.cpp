@@ -169,7 +169,7 @@ class maker {
 
 using bytes = std::vector<unsigned char>;
 
-// Whether two pieces share a byte. Such a datatype cannot be received into.
+// Returns whether two pieces share a byte. Such a datatype cannot be received into.
 bool overlaps(const layout& item, std::size_t items, std::size_t before, std::size_t all) {
   std::vector<int> times(all, 0);
   for (std::size_t i = 0; i < items; ++i)

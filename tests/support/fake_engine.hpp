@@ -19,7 +19,7 @@
 
 namespace tests {
 
-/// What all contexts of an engine count and offer.
+/// The offer and the counters that all contexts of an engine share.
 struct fake_record {
   tutti::detail::native_offer offer = tutti::detail::native_offer::none;
   bool has_ready = false;  // make_ready() returns a function
@@ -101,8 +101,7 @@ class fake_endpoint final : public tutti::detail::endpoint {
   tutti::shm::wakeup_flag wakeup_;
 };
 
-/// What a communicator over all ranks of the job shares with others, on a thread that runs no
-/// rank.
+/// Makes the state that the communicators of a rank share, on a thread that runs no rank.
 inline std::shared_ptr<tutti::detail::rank_state> fake_rank(fake_endpoint& ep) {
   auto shared = std::make_shared<tutti::detail::rank_state>();
   shared->ep = &ep;

@@ -63,8 +63,8 @@ std::vector<item_shape> item_shapes() {
   };
 }
 
-/// Whether the pair (`from`, `to`) is tested. With many ranks each layout is paired only with the
-/// next one, because all pairs take too long.
+/// Returns whether the pair (`from`, `to`) is tested. With many ranks each layout is paired only
+/// with the next one, because all pairs take too long.
 inline bool is_tested(const std::vector<item_shape>& all, const item_shape& from, const item_shape& to,
                       int ranks) {
   const auto i = static_cast<std::size_t>(&from - all.data()), j = static_cast<std::size_t>(&to - all.data());

@@ -136,7 +136,7 @@ TEST(launch, all_promised_names_exist) {
   EXPECT_EQ(count, 81u);
 }
 
-// What each rank sends to another rank is what that rank receives, in order.
+// Each rank receives the messages that another rank sends it, in the same order.
 TEST(show, every_send_matches_a_recv) {
   for (const json& a : listed()) {
     const std::string name = a["name"], ranks = ranks_for(a);

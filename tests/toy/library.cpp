@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests that the algorithm and the composition of this folder are in the library: in the
-// catalogues, in the proof, in the matrix of tests, and in calls that name them.
+// Tests that the library knows the algorithm and the composition of this folder. They are in the
+// catalogues, in the proof and in the matrix of tests, and calls can name them.
 #include <cstdlib>
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What checked mode compares, and which error each rank throws: rank 1 of 3, the other ranks
-// written by hand.
+// Tests the comparison of calls in checked mode and the error that each rank throws. The test runs
+// rank 1 of 3 and supplies the data of the other ranks.
 #include "communicator/checked_mode.hpp"
 
 #include <array>

@@ -166,7 +166,7 @@ void print_coverage(const proof_result& all, bool exhaustive) {
   if (drawn && !exhaustive) fmt::print("  --exhaustive tries all of them\n");
 }
 
-// Whether every combination was tried.
+// Returns whether every combination was tried.
 bool all_tried(const proof_result& all) {
   return all.default_parameters.tried == all.default_parameters.all &&
          all.all_parameters.tried == all.all_parameters.all && all.topologies.tried == all.topologies.all;

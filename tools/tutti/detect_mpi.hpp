@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds out which MPI a command belongs to: a launcher by its name and by what it prints about
-// itself, a program by the libraries that it loads.
+// Determines the MPI of a command. A launcher is recognized by its name and by the version that it
+// prints, a program by the libraries that it loads.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace tutti::tool {
 /// Empty if there is none.
 std::string program_file(const std::string& word);
 
-/// Whether the file, or a target of its links, has the name of an MPI launcher. Other programs are
-/// never queried, because that would start them.
+/// Returns whether the file, or a target of its links, has the name of an MPI launcher. Other
+/// programs are never queried, because that would start them.
 bool has_launcher_name(const std::string& file);
 
 /// "openmpi", "mpich", or empty if unknown.

@@ -40,7 +40,7 @@ struct queried_call {
   std::map<std::string, std::string> sources;  ///< value: "requested", "environment" or "default"
 };
 
-/// What the library would load: the variables of the environment and the trees. Trees are read once
+/// The variables of the environment and the trees that the library would load. Trees are read once
 /// for each engine and set of files.
 class environment {
  public:

@@ -102,7 +102,7 @@ void for_each_parameter(const std::function<void(parameter)>& visit) {
   for (std::size_t i = 0; i + 1 < std::size(parameter_table); ++i) visit(static_cast<parameter>(i));
 }
 
-// Whether a call with all parameters except `name` is rejected.
+// Returns whether a call with all parameters except `name` is rejected.
 bool is_required(const rules& r, parameter name, bool in_place) {
   std::vector<argument_properties> given;
   for_each_parameter([&](parameter other) {

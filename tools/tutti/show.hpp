@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `tutti show` knows about one call, and the three output formats: text, JSON, drawing.
+// The data of `tutti show` about one call, and the three output formats: text, JSON, drawing.
 #pragma once
 
 #include <string>
@@ -56,7 +56,7 @@ void collect_messages(call_trace& p);
 std::string text_of(const proof::traced_place& p);
 /// "input", or "in" if `brief`.
 std::string_view name_of_buffer(buffer b, bool brief = false);
-/// What the receiver does with the message: "output[4..8)", "output[4..8) = received op
+/// The effect of a message at its receiver: "output[4..8)", "output[4..8) = received op
 /// input[4..8)".
 std::string arrival_of(const message& m);
 /// "copy output[4..8) = input[4..8)"

@@ -71,8 +71,8 @@ json local(const traced_step& s) {
   }
 }
 
-// Whether one step writes what the other reads or writes. In an in-place call, input and output are
-// the same memory.
+// Returns whether one step writes what the other reads or writes. In an in-place call, input and
+// output are the same memory.
 bool depend(const traced_step& a, const traced_step& b, bool aliased) {
   const auto overlap = [&](const traced_place& x, const traced_place& y) {
     const auto memory = [&](buffer w) { return aliased && w == buffer::input ? buffer::output : w; };

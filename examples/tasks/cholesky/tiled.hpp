@@ -114,8 +114,8 @@ inline int owner(place at, int p) {
 
 inline double operations(int order) { return std::pow(static_cast<double>(order), 3) / 3; }
 
-/// Element (i, j) of a symmetric matrix of this order: a value between 0 and 1, plus `order` on the
-/// diagonal, which makes the matrix positive definite.
+/// Element (i, j) of a symmetric matrix of this order. It is a value between 0 and 1, plus `order`
+/// on the diagonal. So the matrix is positive definite.
 inline double element(int i, int j, int order) {
   const int low = i < j ? i : j, high = i < j ? j : i;
   std::uint64_t x = (static_cast<std::uint64_t>(low) << 32 | static_cast<std::uint32_t>(high)) + 1;

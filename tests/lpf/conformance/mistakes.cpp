@@ -56,7 +56,7 @@ struct tools {
 
 void ignore(std::size_t, const void*, void*) {}
 
-// Whether the call itself detects the mistake, or at the latest the next sync of some process.
+// Either the call itself detects the mistake, or the next sync of some process at the latest.
 enum class detection { immediate, at_sync };
 
 struct misuse {

@@ -213,8 +213,8 @@ struct writer {
   unsigned char mark;
 };
 
-// Whether some order of complete writes explains the bytes. The visible writer of a byte wrote it
-// after all others that write it. This relation must have no cycle.
+// Returns whether some order of complete writes explains the bytes. The visible writer of a byte
+// wrote it after all others that write it. This relation must have no cycle.
 bool has_an_order(const unsigned char* seen, std::size_t n, const std::vector<writer>& all,
                   std::string& reason) {
   const std::size_t w = all.size();

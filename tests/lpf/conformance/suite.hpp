@@ -56,11 +56,11 @@ extern const std::span<const entry> tests;
 /// The value of LPF_TEST_THIN, or 1. Only one of so many cases runs. It is larger on engines whose
 /// supersteps take milliseconds.
 unsigned thinning();
-/// Whether case i runs.
+/// Returns whether case i runs.
 inline bool is_selected(std::size_t i) { return i % thinning() == i / thinning() % thinning(); }
 
-/// Whether checked mode is on. It also counts messages at their target. So a queue that a process
-/// fills completely with the messages that it sends overflows.
+/// Returns whether checked mode is on. It also counts messages at their target. So a queue that a
+/// process fills completely with the messages that it sends overflows.
 bool in_checked_mode();
 
 /// A random sequence that is the same on all machines (SplitMix64, Steele, Lea, Flood 2014).
@@ -100,7 +100,7 @@ class guarded {
   }
   unsigned char* data() { return all_.data() + canary; }
   std::size_t size() const { return size_; }
-  /// Whether the canaries around the memory are unchanged.
+  /// Returns whether the canaries around the memory are unchanged.
   bool intact() const {
     for (std::size_t i = 0; i < canary; ++i)
       if (all_[i] != 0xa5 || all_[canary + size_ + i] != 0xa5) return false;

@@ -29,7 +29,7 @@ bool is_empty(lpf_bsmp_t b) {
   return size == LPF_INVALID_SIZE && tag == nullptr && payload == nullptr;
 }
 
-// How many messages `from` sends to `to`, and how long they are.
+// The number of messages that `from` sends to `to`, and their lengths.
 struct traffic {
   std::uint64_t seed;
   std::size_t max_messages, max_bytes;

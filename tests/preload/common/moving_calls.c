@@ -60,7 +60,7 @@ static long items_of(const struct making* m, int from, int to) {
   return m->move->units * unit * ((from * 3 + to * 5 + m->move->seed) % 4);
 }
 
-/// Whether the call gives the displacement of each block of that side.
+/// Returns whether the call gives the displacement of each block of that side.
 static int has_displacements(const struct making* m, int side) {
   switch (m->which) {
     case GATHERV:

@@ -91,7 +91,7 @@ static void hold(enum holder holder, int peer, MPI_Comm comm, MPI_Comm elsewhere
   if (got != peer) fail(holders[holder], "from rank %d it got %d", peer, got);
 }
 
-/// What another rank does after the end of its collective.
+/// Another rank calls this function after the end of its collective.
 static void release(enum holder holder, int rank, MPI_Comm comm, MPI_Comm elsewhere) {
   int got = 0;
   if (holder == SSEND) {

@@ -8,7 +8,7 @@
 #include "check.h"
 #include "known_faults.h"
 
-/// What the operators saw; MPI passes them no user pointer.
+/// The operators count their calls and elements here, because MPI passes them no user pointer.
 static long calls_seen = 0, elements_seen = 0, wrong_types = 0;
 static MPI_Datatype expected_type;
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "communicator/make_communicators.hpp"
 #include "communicator/rank_state.hpp"
 #include "schedule/algorithm.hpp"
 #include "support/algorithm_cases.hpp"
@@ -44,7 +45,7 @@ std::vector<std::size_t> counts_for(coverage extent, int size) {
   return {0, 1, 3, 17, 200, 3001};  // with cells and rendezvous
 }
 
-// Whether the restrictions of the algorithm, composition or engine permit the call.
+// Returns whether the restrictions of the algorithm, composition or engine permit the call.
 template <class T>
 bool serves(detail::communicator_impl& comm, const call_case& w) {
   agreed_signature s;

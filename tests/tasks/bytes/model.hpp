@@ -26,7 +26,7 @@ class model {
     return static_cast<int>(data_.size()) - 1;
   }
   int owner(int d) const { return at(d).owner; }
-  /// Whether this rank has the contents.
+  /// Returns whether this rank has the contents.
   bool has(int d, int rank) { return at(d).home == rank || holds(at(d).home, rank, d); }
 
   // --- insertions

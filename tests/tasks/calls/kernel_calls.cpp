@@ -93,8 +93,8 @@ void alignment(communicator& world) {
   check.equal(ran.load(), (rt.rank() == 0 ? 1 : 0) + (rt.rank() == last ? 2 : 0));
 }
 
-// The rank that runs a task: the owner of the written data, the named rank, or the owner of the
-// named data, which need not be an argument of the task.
+// A task runs on the owner of the written data, on the named rank, or on the owner of the named
+// data. The named data need not be an argument of the task.
 void executing_rank(communicator& world) {
   tasks::runtime rt(world);
   const int p = rt.size(), me = rt.rank(), last = p - 1, mid = p / 2;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A random task program as a list of steps, the same on all ranks: data that are created and
-// removed, tasks that use them, and all other calls of a runtime. Each step lists the ranks that it
-// concerns; all other ranks may omit it.
+// A random task program as a list of steps, the same on all ranks. The steps create and remove
+// data, insert tasks that use them, and make all other calls of a runtime. Each step lists the
+// ranks that it concerns; all other ranks may omit it.
 #pragma once
 
 #include <cstddef>

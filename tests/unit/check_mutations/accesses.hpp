@@ -50,7 +50,7 @@ inline std::map<std::uint32_t, std::size_t> executed(const std::vector<traced_ro
   return all;
 }
 
-// How far a rank uses a scratch buffer.
+// Returns the end of the part of a scratch buffer that a rank uses.
 inline std::size_t reach(const std::vector<traced_round>& rounds, buffer which) {
   std::size_t end = 0;
   for (const traced_round& r : rounds)
@@ -61,7 +61,7 @@ inline std::size_t reach(const std::vector<traced_round>& rounds, buffer which) 
   return end;
 }
 
-// Whether two runs accessed the same elements in the same order.
+// Returns whether two runs accessed the same elements in the same order.
 inline bool same_accesses(const trace& a, const trace& b) {
   const auto same_place = [](const traced_place& x, const traced_place& y) {
     return x.where == y.where && x.first == y.first && x.count == y.count;

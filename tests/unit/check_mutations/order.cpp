@@ -67,7 +67,8 @@ void mutate_order(const subject& s, int rank, tally& t) {
     merged.items[i].locals = a.locals + b.locals;
     merged.items[i + 1] = item{};
     merged.items[i + 1].first = static_cast<std::uint32_t>(a.first + steps.size());
-    // What the transfers of the second round access and the first round writes, or the reverse.
+    // Places that the transfers of the second round access and the first round writes, or the
+    // reverse.
     std::vector<use> early = uses_of(s.call, rank, *first), late;
     for (const traced_step& one : second->steps)
       if (!is_local(one.kind)) {

@@ -53,7 +53,7 @@ struct job_settings {
   std::uint32_t cells = 0;  // 0: as the layout chooses
 };
 
-// What one rank needs. It exists in the process of the rank.
+// The transport objects of one rank, in the process of this rank.
 struct rank_process {
   rank_process(const job_settings& s, const process_messages::layout& l, std::byte* memory,
                const std::vector<int>& pids, int r)

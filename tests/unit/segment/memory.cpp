@@ -40,7 +40,7 @@ struct test_layout {
   }
 };
 
-// What a rank does after it has received the offer. Returns a reason.
+// Attaches and joins a rank that has received the offer. Returns the reason if it fails.
 std::string take_part(segment& s, const segment_offer& offer, const test_layout& l, int rank) {
   std::string why = s.attach(offer, l.layout);
   if (why.empty()) why = s.join(rank);
@@ -58,7 +58,7 @@ std::vector<std::string> files_in_dev_shm(int pid) {
   return found;
 }
 
-// How many descriptors and mappings of this process belong to segments.
+// The numbers of descriptors and of mappings of this process that belong to segments.
 std::size_t open_descriptors() {
   std::size_t n = 0;
   std::error_code error;

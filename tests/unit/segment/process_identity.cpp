@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a process is alive.
+// Tests that a process is recognized while it is alive, and no longer.
 #include <fstream>
 
 #include <pthread.h>

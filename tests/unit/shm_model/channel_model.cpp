@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All interleavings of short programs over channels between two and three processes: each message
-// is delivered once, in order and intact, nobody sleeps for ever, and no slot or cell is reused
-// while it is read. The library's code has no error, so each kind of error is made on purpose, and
-// the search must find it.
+// Searches all interleavings of short programs over channels between two and three processes. Each
+// message is delivered once, in order and intact. No process sleeps for ever, and no slot or cell
+// is reused while it is read. The library's code has no error, so each kind of error is made on
+// purpose, and the search must find it.
 #include <array>
 #include <iostream>
 #include <memory>

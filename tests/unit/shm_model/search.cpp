@@ -81,7 +81,7 @@ void apply(std::vector<std::byte>& memory, const buffered_store& s) {
     if (!one.bytes.empty()) std::memcpy(memory.data() + one.at, one.bytes.data(), one.bytes.size());
 }
 
-// What the process reads: its buffered stores, and the memory below them.
+// Reads as the process does: from its buffered stores, and from memory where it has none.
 void read_as(const machine& m, const process_state& p, std::uint32_t at, std::size_t bytes, std::byte* to) {
   if (bytes != 0) std::memcpy(to, m.memory.data() + at, bytes);
   for (const buffered_store& s : p.buffer)
@@ -177,8 +177,8 @@ std::vector<std::size_t> execute(machine& m, std::size_t i) {
   return {i};
 }
 
-// Whether the process would continue if the memory did not change during its next attempt. An
-// attempt begins at begin_poll(), whose results poll() has removed.
+// Returns whether the process would continue if the memory did not change during its next attempt.
+// An attempt begins at begin_poll(), whose results poll() has removed.
 bool poll_succeeds(const scenario& s, const machine& m, std::size_t i) {
   machine attempt = m;
   process_state& p = attempt.processes[i];

@@ -23,7 +23,7 @@ struct four_ranks {
     for (std::size_t r = 0; r < 4; ++r) all[r] = &ranks[r]->make(owner);
     return all;
   }
-  // What each rank does when one of them reads, or writes.
+  // The action of each rank when one of them reads or writes.
   using actions = std::array<transfer_action, 4>;
   actions read(const std::array<data_handle*, 4>& d, int by) {
     actions all{};
