@@ -117,10 +117,12 @@ struct call {
   const char* composition = nullptr;  ///< forced, as "node_leader"; null: the same
 };
 
+namespace detail {
 /// The name in reports.
 inline const char* called(const call& c) noexcept {
   return c.label != nullptr ? c.label : name_of(c.what).data();
 }
+}  // namespace detail
 
 }  // namespace tutti
 TUTTI_API_END

@@ -37,18 +37,18 @@ class measured_tree;  // not exported
 TUTTI_API_BEGIN
 namespace tutti {
 
-/// Statistics of one number over all ranks that have it. If no rank has it, ranks and all other
-/// fields are 0.
-struct spread {
-  double min = 0;   ///< over the ranks that have it
-  double mean = 0;  ///< over the same ranks
-  double max = 0;   ///< over the same ranks
-  double sum = 0;   ///< over the same ranks
-  int ranks = 0;    ///< how many have it
-};
-
 /// One timer or counter, on all ranks.
 struct measurement {
+  /// Statistics of one number over all ranks that have it. If no rank has it, ranks and all other
+  /// fields are 0.
+  struct spread {
+    double min = 0;   ///< over the ranks that have it
+    double mean = 0;  ///< over the same ranks
+    double max = 0;   ///< over the same ranks
+    double sum = 0;   ///< over the same ranks
+    int ranks = 0;    ///< how many have it
+  };
+
   std::string name;              ///< the argument of start() or count()
   int depth = 0;                 ///< 0: began while nothing else ran
   bool is_timer = true;          ///< false: a counter

@@ -34,14 +34,17 @@ inline constexpr resize_policy no_resize = resize_policy::no_resize;
 inline constexpr resize_policy grow_only = resize_policy::grow_only;
 inline constexpr resize_policy resize_to_fit = resize_policy::resize_to_fit;
 
-/// Requests a new container of type C: `recv_buf(alloc_new<C>)`, the same as `recv_buf<C>()`.
+namespace detail {
 template <class C>
 struct allocate {};
+}  // namespace detail
+
+/// Requests a new container of type C: `recv_buf(alloc_new<C>)`, the same as `recv_buf<C>()`.
 template <class C>
-inline constexpr allocate<C> alloc_new{};
+inline constexpr detail::allocate<C> alloc_new{};
 /// The same for a std::vector of T: `recv_buf(alloc_container_of<int>)`.
 template <class T>
-inline constexpr allocate<std::vector<T>> alloc_container_of{};
+inline constexpr detail::allocate<std::vector<T>> alloc_container_of{};
 
 /// A contiguous container that owns its elements and, unlike std::vector, can hold bools. Calls
 /// return it by default if the elements are bool, and keep `send_buf({a, b})` in it.
@@ -145,7 +148,7 @@ concept has_location = requires(const A& a) {
 /// The data of an out buffer whose type follows from the send buffer.
 struct automatic {};
 
-/// The data of an argument whose factory was called with invalid arguments (refused_factories.hpp).
+/// The data of an argument whose factory was called with invalid arguments (rejected_factories.hpp).
 struct misuse {};
 
 /// Converts from every type that no other overload accepts, for deleted constructors: the error is

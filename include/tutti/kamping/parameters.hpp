@@ -308,7 +308,7 @@ auto statuses_out() {
   return internal::owned_statuses<C>{};
 }
 template <class C>
-auto statuses_out(const tutti::allocate<C>&) {
+auto statuses_out(const tutti::detail::allocate<C>&) {
   return internal::owned_statuses<C>{};
 }
 inline auto statuses(internal::ignored<void>) { return internal::unwanted{}; }

@@ -39,7 +39,7 @@ row row_of(const measurement& m, int ranks) {
           rank_text};
 }
 
-json_value json_of(const spread& s) {
+json_value json_of(const measurement::spread& s) {
   return {{"min", s.min}, {"mean", s.mean}, {"max", s.max}, {"sum", s.sum}, {"ranks", s.ranks}};
 }
 
@@ -52,7 +52,7 @@ json_value json_of(const std::vector<measurement>& all, std::size_t& i, int dept
                       {"kind", m.is_timer ? "timer" : "counter"},
                       {"calls", json_of(m.calls)},
                       {"total", json_of(m.total)}};
-    for (const spread& s : m.each) one["each"].push_back(json_of(s));
+    for (const measurement::spread& s : m.each) one["each"].push_back(json_of(s));
     for (const double x : m.total_of) one["total_of"].push_back(std::isnan(x) ? json_value() : json_value(x));
     if (i < all.size() && all[i].depth > depth) one["inside"] = json_of(all, i, depth + 1);
     list.push_back(std::move(one));

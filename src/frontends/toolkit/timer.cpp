@@ -33,7 +33,7 @@ struct accumulated {
   }
 };
 
-spread spread_of(const accumulated& g) {
+measurement::spread spread_of(const accumulated& g) {
   if (g.ranks == 0) return {};
   return {g.min, g.sum / static_cast<double>(g.ranks), g.max, g.sum, static_cast<int>(g.ranks)};
 }

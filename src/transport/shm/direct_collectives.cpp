@@ -244,10 +244,10 @@ void direct_collectives::participation::throw_call_mismatch(const call& c, int r
     return std::string(name_of(which)) + " of " + std::to_string(is >> 8) + " bytes";
   };
   const std::string this_call = c.on_behalf != 0
-                                    ? called(c) + std::string(", which exchanges its counts first")
+                                    ? detail::called(c) + std::string(", which exchanges its counts first")
                                 : c.label != nullptr ? std::string(c.label)
                                                      : text(mine);
-  throw mismatch_error(called(c), rank, "count",
+  throw mismatch_error(detail::called(c), rank, "count",
                        "this rank calls " + this_call + ", but another rank calls " + text(other),
                        "make the same call with the same count and element type on all ranks (TUTTI_CHECK=1 "
                        "names who differs)");

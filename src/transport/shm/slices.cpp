@@ -177,7 +177,7 @@ span block_of(const call& c, const counts_view& counts, const counts_view& displ
 void compare_lengths(const published_calls& all, int sender, std::size_t sent, int receiver,
                      std::size_t expected) {
   if (sent == expected) return;
-  detail::throw_length_mismatch(called(all.mine()), all.rank(),
+  detail::throw_length_mismatch(detail::called(all.mine()), all.rank(),
                                 {.sender = sender,
                                  .receiver = receiver,
                                  .actual = sent,
