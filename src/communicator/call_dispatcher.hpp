@@ -104,7 +104,7 @@ class call_dispatcher final : public control_calls {
   /// `started`: the call is begun, not only prepared. Inline in collective_operation.cpp.
   pending_call make_pending(const call& c, bool started);
 
-  // --- for native_substitute (internal_calls.hpp)
+  // --- for native_substitute.hpp
   /// The engine's lines, if the last call of this collective may be repeated by the engine's own
   /// collective. Empty if it may not or the engine has none.
   std::optional<shm::line_exchange> lines_of(collective what) {

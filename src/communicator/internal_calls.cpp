@@ -6,6 +6,8 @@
 
 #include "communicator/call_selection.hpp"
 #include "communicator/communicator_impl.hpp"
+#include "communicator/make_communicators.hpp"
+#include "communicator/native_substitute.hpp"
 
 namespace tutti::detail {
 

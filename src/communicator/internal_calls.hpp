@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What front ends (BSP, LPF, tasks, preload), the launch and tuning use of a communicator beside
-// the ABI for programs (tutti/detail/abi.hpp, p2p_abi.hpp). Front ends include no other header of
-// this component: to them communicator_impl and rank_state are incomplete types. The launch and
-// tuning, which make the ranks, also include rank_state.hpp.
+// What front ends (BSP, LPF, tasks, preload) and tuning use of a communicator beside the ABI for
+// programs (tutti/detail/abi.hpp, p2p_abi.hpp). To front ends communicator_impl and rank_state are
+// incomplete types. make_communicators.hpp makes communicators, and native_substitute.hpp repeats
+// native collectives for BSP.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "communicator/p2p/message_queue.hpp"
-#include "communicator/topology.hpp"
 #include "runtime/executor/progressable.hpp"
 #include "transport/endpoint.hpp"
 #include "transport/shm/current_rank.hpp"
-#include "transport/shm/line_exchange.hpp"
 #include "tutti/detail/abi.hpp"
 #include "tutti/detail/deferred_rejections.hpp"
 #include "tutti/detail/export.hpp"
@@ -29,31 +24,8 @@
 namespace tutti::detail {
 
 struct rank_state;
-struct selection;
 struct selection_context;
-struct settings;
 enum class override_kind : std::uint8_t;
-
-// --- to make communicators
-
-/// What all communicators of one rank share, in a program that starts MPI itself. All threads may
-/// call, one at a time. `engine_conditions`: see engine_conditions_of().
-std::shared_ptr<rank_state> make_rank_state(std::unique_ptr<endpoint> ep, const settings& config,
-                                            std::shared_ptr<const selection> by,
-                                            std::uint32_t engine_conditions);
-/// The front end has executed a call as the override of its collective demands.
-void count_obeyed(rank_state&, collective, override_kind);
-
-/// All ranks of the job. Collective over them, and open.
-communicator_handle make_world(const std::shared_ptr<rank_state>& shared);
-/// Members that all compute the same name, which no other group has. Local.
-communicator_handle make_group(const std::shared_ptr<rank_state>& shared, const group& members,
-                               const group_name& name);
-/// Over a context that the caller has opened.
-communicator_handle make_over(const std::shared_ptr<rank_state>& shared, std::unique_ptr<context> where,
-                              topology shape = {});
-/// Collective. Throws mismatch_error if ranks have other decision trees or overrides.
-void compare_settings(communicator_impl&);
 
 // --- what is known of a communicator
 
@@ -68,6 +40,8 @@ int address_of(const communicator_impl&, int rank) noexcept;
 selection_context selection_context_of(const communicator_impl&, const agreed_signature&);
 native_offer offers_native(const communicator_impl&, const agreed_signature&) noexcept;
 
+/// The front end has executed a call as the override of its collective demands.
+void count_obeyed(rank_state&, collective, override_kind);
 /// This rank is about to make a call that it has rejected: see call_dispatcher.
 void announce_rejection(communicator_impl&, const call&, mode, bool zeros, const std::string& text);
 
@@ -133,33 +107,6 @@ decltype(auto) guarded(communicator_impl& c, Step&& step) {
     throw;
   }
 }
-
-// --- calls in place of native ones
-
-/// For a front end that executes calls of a collective in place of the engine, if the engine has
-/// lines that all members read. Other members may make the calls by run_call(), and each member may
-/// choose every time.
-class native_substitute {
- public:
-  explicit native_substitute(communicator_impl& of) noexcept;
-  /// The engine's lines, if the last call of this collective may be repeated in them. Empty if it
-  /// may not, because calls are compared, traced or executed by a schedule, or if there are none.
-  std::optional<shm::line_exchange> lines_of(collective what) const;
-  /// Whether a call may be executed in lines. It may not while something is under way on this rank,
-  /// which the wait must progress.
-  bool may_run() const noexcept { return active_.empty(); }
-  /// Calls `step` with the sequence number of the call, for reports.
-  template <class Step>
-  [[gnu::always_inline]] void run(Step&& step) {
-    const std::uint32_t id = next_id_++;
-    guarded(of_, [&] { step(id); });
-  }
-
- private:
-  communicator_impl& of_;
-  const std::vector<progressable*>& active_;
-  std::uint32_t& next_id_;
-};
 
 // --- messages
 

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "communicator/internal_calls.hpp"
+#include "communicator/make_communicators.hpp"
 #include "engines/engine_table.hpp"
 #include "selection/tree.hpp"
 

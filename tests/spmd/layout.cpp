@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "communicator/internal_calls.hpp"
+#include "communicator/make_communicators.hpp"
 #include "communicator/rank_state.hpp"
 #include "engines/engine_table.hpp"
 #include "runtime/launch/modules.hpp"

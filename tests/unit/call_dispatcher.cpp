@@ -8,6 +8,7 @@
 
 #include "communicator/communicator_impl.hpp"
 #include "communicator/internal_calls.hpp"
+#include "communicator/make_communicators.hpp"
 #include "support/fake_engine.hpp"
 #include "tutti/error.hpp"
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "communicator/internal_calls.hpp"
+#include "communicator/native_substitute.hpp"
 #include "transport/shm/line_exchange.hpp"
 #include "tutti/detail/abi.hpp"
 

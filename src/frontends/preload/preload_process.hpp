@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "communicator/internal_calls.hpp"
+#include "communicator/make_communicators.hpp"
 #include "engines/mpi/mpi_endpoint.hpp"
 #include "frontends/preload/call_comparison.hpp"
 #include "frontends/preload/communicator_table.hpp"

@@ -6,7 +6,7 @@
 
 #include "base/environment_variables.hpp"
 #include "base/report_text.hpp"
-#include "communicator/internal_calls.hpp"
+#include "communicator/make_communicators.hpp"
 #include "communicator/rank_state.hpp"
 #include "engines/engine_table.hpp"
 #include "runtime/settings/active_trees.hpp"

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "communicator/internal_calls.hpp"
+#include "communicator/make_communicators.hpp"
 #include "communicator/rank_state.hpp"
 #include "runtime/launch/modules.hpp"
 #include "tutti/communicator.hpp"
