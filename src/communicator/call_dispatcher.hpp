@@ -132,7 +132,7 @@ class call_dispatcher final : public control_calls {
   // A schedule never has the id of hops, in as many bits as every engine compares. Native calls do
   // not skip it: they have no tags of this library, and their ids are assigned in many places. All
   // ranks must skip the same ids, although one may call the engine's collective by the executor.
-  bool is_at_id_of_hops() const noexcept { return (next_id_ & hop::number_bits) == hop::number_bits; }
+  bool is_at_id_of_hops() const noexcept { return (next_id_ & hop::call_id_bits) == hop::call_id_bits; }
   std::uint32_t next_id_of_call() noexcept {
     if (is_at_id_of_hops()) [[unlikely]]
       ++next_id_;

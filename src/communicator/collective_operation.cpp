@@ -100,8 +100,8 @@ class call_dispatcher::operation final : public pending {
       validate_entry_slow_path();
   }
   [[gnu::noinline, gnu::cold]] void validate_entry_slow_path() const {
-    const std::uint32_t number = plan_ ? composite_run_->number() : run_.number();
-    state_.validate_entry_slow_path(name_of(call_.what).data(), &number);
+    const std::uint32_t call_id = plan_ ? composite_run_->call_id() : run_.call_id();
+    state_.validate_entry_slow_path(name_of(call_.what).data(), &call_id);
   }
   [[gnu::always_inline]] bool test_here() {
     if (over()) return complete();

@@ -34,8 +34,8 @@ void end_use(One& one, endpoint& ep, const char* operation, int rank) noexcept {
 
 /// A complete operation of an earlier call, or a new one.
 template <class One, class Where>
-owner<One> idle_or_new(std::vector<One*>& idle, std::size_t most, Where& where) {
-  if (idle.capacity() == 0) idle.reserve(most);
+owner<One> idle_or_new(std::vector<One*>& idle, std::size_t max_idle, Where& where) {
+  if (idle.capacity() == 0) idle.reserve(max_idle);
   if (idle.empty()) return owner<One>(new One(where));
   One* const one = idle.back();
   idle.pop_back();

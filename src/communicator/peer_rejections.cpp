@@ -44,7 +44,7 @@ void peer_rejections::group_made(std::uint64_t context) {
 
 // A job of many groups may reject often. A member makes its group soon after the others, so the
 // oldest entries are those of groups that this rank is not in.
-bool peer_rejections::set_aside(rejection& one) noexcept {
+bool peer_rejections::keep_of_other_group(rejection& one) noexcept {
   try {
     if (of_other_groups_.size() == max_of_other_groups) of_other_groups_.erase(of_other_groups_.begin());
     of_other_groups_.push_back(std::move(one));

@@ -79,7 +79,7 @@ class peer_rejections final : public rejection_inbox {
   void group_made(std::uint64_t context);
   // These four under the lock:
   void ignore(const call_name& c) noexcept { ignored_[next_++ % ignored_.size()] = c; }
-  bool set_aside(rejection& one) noexcept;
+  bool keep_of_other_group(rejection& one) noexcept;
   void set_word() noexcept;
   void restore_if_empty() noexcept;
 
@@ -134,7 +134,7 @@ std::optional<rejection> peer_rejections::take_due(const State& state_of) {
       case rejection_state::other_rank:
         return true;
       case rejection_state::other_group:
-        return set_aside(r);
+        return keep_of_other_group(r);
     }
     return false;
   });

@@ -316,7 +316,7 @@ communicator_handle make_group_over(communicator_impl& parent, const neighbours&
                           "call it only if empty() is false");
   parent.state().validate_usable_at_entry("over");
   struct agreed {
-    std::uint64_t number;
+    std::uint64_t id;
     std::int32_t end;  // the address of the member furthest away on that side
     std::uint32_t kinds;
   };
@@ -332,15 +332,14 @@ communicator_handle make_group_over(communicator_impl& parent, const neighbours&
       .run(
           own, before, behind, [](int) { return sizeof(agreed); },
           [&](window& near, const window& far, bool) {
-            const agreed merged{std::max(of(near).number, of(far).number), of(far).end,
+            const agreed merged{std::max(of(near).id, of(far).id), of(far).end,
                                 of(near).kinds | of(far).kinds};
             std::memcpy(near.data(), &merged, sizeof merged);
           },
           [](int, int, int) {});
-  if (!before.empty())
-    all = {std::max(all.number, of(before).number), of(before).end, all.kinds | of(before).kinds};
+  if (!before.empty()) all = {std::max(all.id, of(before).id), of(before).end, all.kinds | of(before).kinds};
   if (!behind.empty()) {
-    all.number = std::max(all.number, of(behind).number);
+    all.id = std::max(all.id, of(behind).id);
     all.kinds |= of(behind).kinds;
   }
   if (!std::has_single_bit(all.kinds))
@@ -356,8 +355,7 @@ communicator_handle make_group_over(communicator_impl& parent, const neighbours&
     r.push_back(in_job(right[d]));
   }
   return parent.groups().make_from_members(
-      group::structure(knows, in_job(all.end), in_job(chain.address), chain.size, chain.rank, l, r),
-      all.number);
+      group::structure(knows, in_job(all.end), in_job(chain.address), chain.size, chain.rank, l, r), all.id);
 }
 
 }  // namespace

@@ -54,10 +54,10 @@ void abstract_machine::state::set_up(const abstract_call& p, const std::vector<s
     me.sizes[1] = p.output_size(r);
     me.sizes[words_memory] = me.words.size();
     for (std::size_t i = 0; i < scratch_count; ++i) {
-      const scratch_size& want = s.scratch[i];
-      std::size_t size = (want.bytes + p.element_bytes - 1) / p.element_bytes;
-      if (want.blocks > 0)
-        size = std::max(size, static_cast<std::size_t>(want.blocks) * longest_block(r, want.how));
+      const scratch_size& required = s.scratch[i];
+      std::size_t size = (required.bytes + p.element_bytes - 1) / p.element_bytes;
+      if (required.blocks > 0)
+        size = std::max(size, static_cast<std::size_t>(required.blocks) * longest_block(r, required.how));
       me.sizes[2 + i] = me.max_sizes[i] = size;
       if (options.symbols) me.cells[2 + i].assign(size, uninitialised);
     }

@@ -104,13 +104,13 @@ TEST_F(a_call_dispatcher, progresses_what_is_under_way) {
 // Other ranks may call the engine directly while this rank uses the executor. A schedule skips the
 // id of hops on all ranks.
 TEST_F(a_call_dispatcher, assigns_the_same_ids_to_native_calls_with_operations_under_way) {
-  for (std::uint32_t id = 0; id < hop::number_bits; ++id) run_call(*world, allreduce(1));
+  for (std::uint32_t id = 0; id < hop::call_id_bits; ++id) run_call(*world, allreduce(1));
   endless other;
   add_progress(*world, other);
   run_call(*world, allreduce(1));
   remove_progress(*world, other);
-  EXPECT_TRUE(world->calls().has_begun(hop::number_bits));
-  EXPECT_FALSE(world->calls().has_begun(hop::number_bits + 1));
+  EXPECT_TRUE(world->calls().has_begun(hop::call_id_bits));
+  EXPECT_FALSE(world->calls().has_begun(hop::call_id_bits + 1));
 }
 
 TEST_F(a_call_dispatcher, begins_and_prepares_calls) {

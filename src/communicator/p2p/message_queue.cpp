@@ -61,7 +61,7 @@ void message_queue::end(posted_recv& recv) noexcept {
 // In the order of arrival: the message is nearly always the last.
 void message_queue::add_unexpected(shm::unexpected_message& one) noexcept {
   shm::unexpected_message* prev = newest_;
-  while (prev != nullptr && prev->number > one.number) prev = prev->list_prev;
+  while (prev != nullptr && prev->sequence_number > one.sequence_number) prev = prev->list_prev;
   one.list_prev = prev;
   one.list_next = prev != nullptr ? prev->list_next : oldest_;
   (prev != nullptr ? prev->list_next : oldest_) = &one;
@@ -174,7 +174,7 @@ void message_queue::process_arrivals(const posted_recv* until) {
   while (until == nullptr || !until->over()) {
     shm::unexpected_message* const one = transport_->next("receiving");
     if (one == nullptr) return;
-    one->number = ++arrived_;
+    one->sequence_number = ++arrived_;
     deliver(*one);
   }
 }
@@ -208,7 +208,7 @@ void message_queue::fetch_posted(const posted_recv* until) {
     if (decision == verdict::refused) {
       end(*recv);
     } else if (shm::unexpected_message* const one = transport_->fetch(found, recv->what.operation)) {
-      one->number = ++arrived_;
+      one->sequence_number = ++arrived_;
       if (decision == verdict::accepted) {
         receive(*recv, *one, into);
       } else {
@@ -278,7 +278,7 @@ shm::unexpected_message* message_queue::extract(const detail::envelope& found, c
     remove_unexpected(*one);
   } else if (shared_) {
     one = transport_->fetch(found, operation);
-    if (one != nullptr) one->number = ++arrived_;
+    if (one != nullptr) one->sequence_number = ++arrived_;
   }
   return one;
 }

@@ -75,25 +75,25 @@ void embedded_context::native_begin(const call& c, native_state& s) {
   static_assert(sizeof(native_in_progress) <= sizeof(native_state));
   auto* one = new (&s) native_in_progress{{}, &c, next_++, false};
   direct_collectives();
-  outstanding_.push_back(one->number);
+  outstanding_.push_back(one->call_id);
 }
 
 // Call n may begin when this rank has finished call n - direct_collectives::outstanding (see
 // direct_collectives.hpp).
-bool embedded_context::may_begin(std::uint32_t number) const noexcept {
-  return outstanding_.empty() || static_cast<std::int32_t>(number - outstanding_.front()) <
+bool embedded_context::may_begin(std::uint32_t call_id) const noexcept {
+  return outstanding_.empty() || static_cast<std::int32_t>(call_id - outstanding_.front()) <
                                      static_cast<std::int32_t>(shm::direct_collectives::outstanding);
 }
 
 bool embedded_context::native_progress(native_state& s, bool blocking, const shm::wait_site& site) {
   auto& one = *reinterpret_cast<native_in_progress*>(&s);
   if (!one.started) {
-    if (!may_begin(one.number)) return false;
-    one.participation.begin(*direct_collectives_, members().rank(), one.number, *one.what);
+    if (!may_begin(one.call_id)) return false;
+    one.participation.begin(*direct_collectives_, members().rank(), one.call_id, *one.what);
     one.started = true;
   }
   if (!one.participation.advance(ep(), blocking, site)) return false;
-  outstanding_.erase(std::find(outstanding_.begin(), outstanding_.end(), one.number));
+  outstanding_.erase(std::find(outstanding_.begin(), outstanding_.end(), one.call_id));
   return true;
 }
 

@@ -107,11 +107,11 @@ class embedded_context final : public context {
   struct native_in_progress {
     shm::direct_collectives::participation participation;
     const call* what;
-    std::uint32_t number;
+    std::uint32_t call_id;
     bool started;
   };
   shm::direct_collectives& direct_collectives();
-  bool may_begin(std::uint32_t number) const noexcept;
+  bool may_begin(std::uint32_t call_id) const noexcept;
 
   group_name group_name_;  // of a context that was opened locally
   std::shared_ptr<shm::direct_collectives> direct_collectives_;

@@ -30,8 +30,8 @@ std::atomic<int>& ranks_of_process() {
 // The process in which ranks were last started. A forked child has a copy of the count, but no
 // ranks.
 std::atomic<pid_t>& process_of_ranks() {
-  static std::atomic<pid_t> number{0};
-  return number;
+  static std::atomic<pid_t> process{0};
+  return process;
 }
 
 // The last running rank may end the process in this way.
@@ -83,12 +83,12 @@ void keep_library_loaded() {
 }
 
 void register_exit_handlers(int ranks) {
-  constexpr int most = 64;  // threads that may call exit() before one of them registers it again
+  constexpr int max_handlers = 64;  // threads that may call exit() before one of them registers it again
   static std::mutex lock;
   static int registered = 0;
   const std::lock_guard guard(lock);
   if (registered == 0) keep_library_loaded();
-  for (; registered < std::min(ranks, most); ++registered) {
+  for (; registered < std::min(ranks, max_handlers); ++registered) {
     on_exit(at_exit, nullptr);
     std::at_quick_exit(at_quick_exit);
   }

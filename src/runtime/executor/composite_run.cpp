@@ -22,10 +22,10 @@ bound_composite_plan::bound_composite_plan(const char* plan_name, composite_plan
   }
 }
 
-void composite_run::begin(bound_composite_plan& b, const call& c, std::uint32_t number) {
+void composite_run::begin(bound_composite_plan& b, const call& c, std::uint32_t call_id) {
   bound_ = &b;
   call_ = &c;
-  number_ = number;
+  call_id_ = call_id;
   pc_ = 0;
   complete_ = false;
   active_.clear();
@@ -72,7 +72,7 @@ void composite_run::start(std::uint32_t which, bool alone) {
   c.out_counts = view(sub.out_counts);
   c.out_displs = view(sub.out_displs);
   s.run.begin(*bound_->schedules[which], c,
-              inner_run | (number_ & 0xfffu) << 12 | (sub.sequence_number & 0xfffu));
+              inner_run | (call_id_ & 0xfffu) << 12 | (sub.sequence_number & 0xfffu));
   active_.push_back(&s);
   if (!alone) s.run.advance(false);
 }
@@ -154,7 +154,7 @@ shm::wait_site composite_run::site(const char* what, int peer) const noexcept {
           what,
           peer,
           static_cast<int>(pc_),
-          number_};
+          call_id_};
 }
 
 }  // namespace tutti::detail

@@ -35,12 +35,12 @@ class composite_run final : public progressable {
   composite_run(const composite_run&) = delete;
   composite_run& operator=(const composite_run&) = delete;
 
-  /// `number`: the sequence number of the call on this communicator. `b`, `c` and what they refer
+  /// `call_id`: the sequence number of the call on this communicator. `b`, `c` and what they refer
   /// to must stay valid.
-  void begin(bound_composite_plan& b, const call& c, std::uint32_t number);
+  void begin(bound_composite_plan& b, const call& c, std::uint32_t call_id);
   bool advance(bool blocking) override;
   bool is_complete() const noexcept { return complete_; }
-  std::uint32_t number() const noexcept { return number_; }  ///< of the last begin()
+  std::uint32_t call_id() const noexcept { return call_id_; }  ///< of the last begin()
   std::uint64_t progress_count() const noexcept override;
   shm::wait_site site(const char* what = "", int peer = -1) const noexcept override;
 
@@ -56,7 +56,7 @@ class composite_run final : public progressable {
 
   bound_composite_plan* bound_ = nullptr;
   const call* call_ = nullptr;
-  std::uint32_t number_ = 0;
+  std::uint32_t call_id_ = 0;
   std::size_t pc_ = 0;
   std::uint64_t progress_count_ = 0;
   bool complete_ = true;

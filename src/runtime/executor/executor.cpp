@@ -12,20 +12,20 @@
 
 namespace tutti::detail {
 
-void schedule_run::set_up(bound_schedule& b, const call& c, std::uint32_t number) noexcept {
+void schedule_run::set_up(bound_schedule& b, const call& c, std::uint32_t call_id) noexcept {
   bound_ = &b;
   call_ = &c;
-  number_ = number;
-  tag_ = tag_of(b, number);
+  call_id_ = call_id;
+  tag_ = tag_of(b, call_id);
   unit_ = c.count * c.type.size;
   base_[0] = operand_of(c);
   base_[1] = static_cast<std::byte*>(c.output);
   pc_ = 0;
 }
 
-void schedule_run::begin(bound_schedule& b, const call& c, std::uint32_t number) {
-  set_up(b, c, number);
-  tag_ |= static_cast<std::uint64_t>(number & inner_run) << 32;
+void schedule_run::begin(bound_schedule& b, const call& c, std::uint32_t call_id) {
+  set_up(b, c, call_id);
+  tag_ |= static_cast<std::uint64_t>(call_id & inner_run) << 32;
   depth_ = 0;
   complete_ = opened_ = native_begun_ = false;
   interleaves_ = b.interleaves;
@@ -196,13 +196,13 @@ void schedule_run::engine_exchange(const step* out, const step* in) {
     const range from = locate(out->source);
     if (from.exists) {
       peer = peer_of(*out);
-      c.isend(peer, number_, from.data, from.bytes, *(sending = &sent));
+      c.isend(peer, call_id_, from.data, from.bytes, *(sending = &sent));
     }
   }
   if (in != nullptr && (to = locate(in->target)).exists) {
     into = in->kind == step_kind::recv_reduce ? staging_ : to.data;
     peer = peer_of(*in);
-    c.irecv(peer, number_, into, to.bytes, *(receiving = &received));
+    c.irecv(peer, call_id_, into, to.bytes, *(receiving = &received));
   }
   if (peer < 0) return;
   c.wait_both(
@@ -239,7 +239,7 @@ void schedule_run::local(const step& s) {
 }
 
 shm::wait_site schedule_run::site(const char* what, int peer) const noexcept {
-  return {called(*call_), bound_->name, what, peer, static_cast<int>(pc_), number_};
+  return {called(*call_), bound_->name, what, peer, static_cast<int>(pc_), call_id_};
 }
 
 void schedule_run::throw_wrong_length(const step& s, std::size_t received, std::size_t expected) const {

@@ -105,15 +105,15 @@ class schedule_run final : public progressable {
   schedule_run(const schedule_run&) = delete;
   schedule_run& operator=(const schedule_run&) = delete;
 
-  /// `number`: the sequence number of the call on this communicator, the same on all ranks,
+  /// `call_id`: the sequence number of the call on this communicator, the same on all ranks,
   /// combined with inner_run for inner calls. `c` and what it refers to must stay valid. Vector
   /// forms must have displacements.
-  void begin(bound_schedule& b, const call& c, std::uint32_t number);
+  void begin(bound_schedule& b, const call& c, std::uint32_t call_id);
   /// Combines begin() and advance(true), for a call for which serves_simple() is true.
-  void run_simple(bound_schedule& b, const call& c, std::uint32_t number);
+  void run_simple(bound_schedule& b, const call& c, std::uint32_t call_id);
   bool advance(bool blocking) override;
   bool is_complete() const noexcept { return complete_; }
-  std::uint32_t number() const noexcept { return number_; }  ///< of the last begin()
+  std::uint32_t call_id() const noexcept { return call_id_; }  ///< of the last begin()
   std::uint64_t progress_count() const noexcept override { return progress_count_; }
   shm::wait_site site(const char* what = "", int peer = -1) const noexcept override;
 
@@ -148,17 +148,17 @@ class schedule_run final : public progressable {
     const bool in_output = c.in_place && c.what != collective::scatter && c.what != collective::scatterv;
     return static_cast<std::byte*>(in_output ? c.output : const_cast<void*>(c.input));
   }
-  static std::uint64_t tag_of(const bound_schedule& b, std::uint32_t number) noexcept {
-    return b.tag_base | (number & 0xffffffu);
+  static std::uint64_t tag_of(const bound_schedule& b, std::uint32_t call_id) noexcept {
+    return b.tag_base | (call_id & 0xffffffu);
   }
-  void set_up(bound_schedule& b, const call& c, std::uint32_t number) noexcept;
+  void set_up(bound_schedule& b, const call& c, std::uint32_t call_id) noexcept;
   bool native(bool blocking);
   bool round(const item& r, bool blocking);
   static shm::wait_site site_of(const bound_schedule& b, const bound_exchange& e, const call& c,
-                                std::uint32_t number, const char* what, int peer) noexcept;
-  static void wait_to_send(bound_schedule& b, const bound_exchange& e, const call& c, std::uint32_t number);
+                                std::uint32_t call_id, const char* what, int peer) noexcept;
+  static void wait_to_send(bound_schedule& b, const bound_exchange& e, const call& c, std::uint32_t call_id);
   const std::byte* wait_to_receive(bound_schedule& b, const bound_exchange& e, const call& c,
-                                   std::uint32_t number);
+                                   std::uint32_t call_id);
   void receive(const step& in, shm::channel& from);
   void exchange(const step* out, shm::channel* to, const step* in, shm::channel* from);
   void wait_for_space(shm::channel& c);
@@ -193,7 +193,7 @@ class schedule_run final : public progressable {
   std::byte* base_[buffer_count] = {};
   std::size_t unit_ = 0;  // bytes of `count` elements
   std::uint64_t tag_ = 0;
-  std::uint32_t number_ = 0;
+  std::uint32_t call_id_ = 0;
   std::uint32_t pc_ = 0;
   int depth_ = 0;
   loop_state loops_[2] = {};

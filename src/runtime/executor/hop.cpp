@@ -15,8 +15,8 @@ void hop::begin(const leg& l) {
     s.in = s.from < 0 ? nullptr : peers_.to(s.from).in;
     return;
   }
-  if (s.from >= 0) where_.irecv(s.from, number, s.into, s.received, s.receiving);
-  if (s.to >= 0) where_.isend(s.to, number, s.data, s.bytes, s.sending);
+  if (s.from >= 0) where_.irecv(s.from, call_id, s.into, s.received, s.receiving);
+  if (s.to >= 0) where_.isend(s.to, call_id, s.data, s.bytes, s.sending);
 }
 
 template <class Step>
@@ -50,7 +50,7 @@ bool hop::send(state& s, bool blocking) {
                      site("space in the channel to", s.out->to()));
   }
   s.read.store(shm::channel::is_rendezvous(s.bytes) ? 0 : 1, std::memory_order_relaxed);
-  s.out->post(where_.id() << 24 | number, s.data, s.bytes, &s.read);
+  s.out->post(where_.id() << 24 | call_id, s.data, s.bytes, &s.read);
   s.posted = true;
   ++progress_count_;
   return true;
@@ -59,7 +59,7 @@ bool hop::send(state& s, bool blocking) {
 bool hop::receive(state& s, bool blocking) {
   if (s.from < 0) return true;
   shm::arrival a;
-  while (!s.in->find(where_.id() << 24 | number, a)) {
+  while (!s.in->find(where_.id() << 24 | call_id, a)) {
     if (!blocking) return false;
     where_.ep().wait(s.in->arrival_word(), s.in->arrival_value(), s.in->same_worker(),
                      site("a message from", s.in->from()));

@@ -27,9 +27,9 @@ struct leg {
 class hop final : public progressable {
  public:
   /// A sequence number that no call of a communicator has.
-  static constexpr std::uint32_t number = 0x7fffff;
+  static constexpr std::uint32_t call_id = 0x7fffff;
   /// The bits of it that every engine's tags can hold.
-  static constexpr std::uint32_t number_bits = 0x3fff;
+  static constexpr std::uint32_t call_id_bits = 0x3fff;
   static constexpr int max_legs = 2;
 
   hop(context& where, links& peers, const char* operation) noexcept

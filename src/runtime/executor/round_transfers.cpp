@@ -39,7 +39,7 @@ void schedule_run::open_round(const item& r) {
       one.into = staging;
       staging += (to.bytes + 63) / 64 * 64;
     }
-    bound_->where.irecv(peer_of(s), number_, one.into, to.bytes, one.message);
+    bound_->where.irecv(peer_of(s), call_id_, one.into, to.bytes, one.message);
   }
   for (std::size_t i = 0; i < r.sends; ++i) {
     sending& one = sendings_[i];
@@ -71,7 +71,7 @@ bool schedule_run::try_send(sending& s, const step& what, const link& l) {
         if (!c->has_space()) return false;
         c->post(tag_, s.header, sizeof s.header, nullptr);
       } else {
-        bound_->where.isend(peer_of(what), number_, s.header, sizeof s.header, s.message);
+        bound_->where.isend(peer_of(what), call_id_, s.header, sizeof s.header, s.message);
         s.stage = 1;
       }
     }
@@ -93,7 +93,7 @@ bool schedule_run::try_send(sending& s, const step& what, const link& l) {
       c->post(tag_, from.data, from.bytes, &s.done);
       if (!rendezvous) return true;
     } else {
-      bound_->where.isend(peer_of(what), number_, from.data, from.bytes, s.message);
+      bound_->where.isend(peer_of(what), call_id_, from.data, from.bytes, s.message);
     }
     s.stage = 3;
   }
@@ -145,10 +145,10 @@ bool schedule_run::try_await(receiving& r, const step& what, const link& l) {
       continue;
     }
     if (r.stage == 0) {
-      bound_->where.irecv(peer_of(what), number_, r.header, sizeof r.header, r.message);
+      bound_->where.irecv(peer_of(what), call_id_, r.header, sizeof r.header, r.message);
       r.stage = 1;
     } else if (r.stage == 2) {
-      bound_->where.irecv(peer_of(what), number_, target + r.header[0], r.header[1], r.message);
+      bound_->where.irecv(peer_of(what), call_id_, target + r.header[0], r.header[1], r.message);
       r.stage = 3;
     }
     if (!bound_->where.done(r.message, wait_at)) return false;

@@ -13,18 +13,18 @@ namespace tutti::detail {
 
 // For reports only. The path through find_small() does not need it.
 shm::wait_site schedule_run::site_of(const bound_schedule& b, const bound_exchange& e, const call& c,
-                                     std::uint32_t number, const char* what, int peer) noexcept {
+                                     std::uint32_t call_id, const char* what, int peer) noexcept {
   return {c.label != nullptr ? c.label : name_of(c.what).data(),
           b.name,
           what,
           peer,
           static_cast<int>(&e - b.exchanges.data()),
-          number};
+          call_id};
 }
 
 [[gnu::noinline]] void schedule_run::wait_to_send(bound_schedule& b, const bound_exchange& e, const call& c,
-                                                  std::uint32_t number) {
-  const shm::wait_site wait_at = site_of(b, e, c, number, "space in the channel to", e.to->to());
+                                                  std::uint32_t call_id) {
+  const shm::wait_site wait_at = site_of(b, e, c, call_id, "space in the channel to", e.to->to());
   do b.where.ep().wait(e.to->space_word(), e.to->space_value(), e.to->same_worker(), wait_at);
   while (!e.to->has_space());
 }
@@ -32,23 +32,23 @@ shm::wait_site schedule_run::site_of(const bound_schedule& b, const bound_exchan
 // Returns null if find_small() cannot return the message that has arrived. receive() has then
 // received it.
 [[gnu::noinline]] const std::byte* schedule_run::wait_to_receive(bound_schedule& b, const bound_exchange& e,
-                                                                 const call& c, std::uint32_t number) {
+                                                                 const call& c, std::uint32_t call_id) {
   shm::channel& from = *e.from;
   if (!from.has_unread()) {
     b.where.ep().wait(from.arrival_word(), from.arrival_value(), from.same_worker(),
-                      site_of(b, e, c, number, "a message from", from.from()));
+                      site_of(b, e, c, call_id, "a message from", from.from()));
     const std::size_t bytes = static_cast<std::size_t>(e.result.blocks) * c.count * c.type.size;
-    if (const std::byte* data = from.find_small(tag_of(b, number), bytes)) return data;
+    if (const std::byte* data = from.find_small(tag_of(b, call_id), bytes)) return data;
   }
-  set_up(b, c, number);
+  set_up(b, c, call_id);
   pc_ = static_cast<std::uint32_t>(&e - b.exchanges.data());
   receive(*e.in, from);
   return nullptr;
 }
 
-void schedule_run::run_simple(bound_schedule& b, const call& c, std::uint32_t number) {
+void schedule_run::run_simple(bound_schedule& b, const call& c, std::uint32_t call_id) {
   const std::size_t unit = c.count * c.type.size;
-  const std::uint64_t tag = tag_of(b, number);
+  const std::uint64_t tag = tag_of(b, call_id);
   std::byte* const base[] = {operand_of(c), static_cast<std::byte*>(c.output)};
   const auto at = [&](const block_range& r) {
     return base[static_cast<int>(r.where)] + static_cast<std::size_t>(r.first) * unit;
@@ -56,14 +56,14 @@ void schedule_run::run_simple(bound_schedule& b, const call& c, std::uint32_t nu
   for (const bound_exchange& e : b.exchanges) {
     if (e.to != nullptr) {
       if (!e.to->has_space()) [[unlikely]]
-        wait_to_send(b, e, c, number);
+        wait_to_send(b, e, c, call_id);
       e.to->post_small(tag, at(e.sent), static_cast<std::size_t>(e.sent.blocks) * unit);
     }
     if (e.from != nullptr) {
       const auto blocks = static_cast<std::size_t>(e.result.blocks);
       const std::byte* data = e.from->find_small(tag, blocks * unit);
       if (data == nullptr) {
-        data = wait_to_receive(b, e, c, number);
+        data = wait_to_receive(b, e, c, call_id);
         if (data == nullptr) continue;
       }
       std::byte* const result = at(e.result);

@@ -37,7 +37,7 @@ direct_collectives::direct_collectives(const std::vector<member>& members, waker
 
 [[gnu::always_inline]] inline void direct_collectives::participation::take_slot(direct_collectives& t,
                                                                                 int rank,
-                                                                                std::uint32_t number,
+                                                                                std::uint32_t call_id,
                                                                                 const call& c) noexcept {
   const slot me = t.slots_[static_cast<std::size_t>(rank)];
   direct_collectives_ = &t;
@@ -45,8 +45,8 @@ direct_collectives::direct_collectives(const std::vector<member>& members, waker
   worker_group_ = t.worker_groups_[static_cast<std::size_t>(me.worker_group)].get();
   rank_ = rank;
   index_ = me.index;
-  number_ = number;
-  epoch_ = number % epoch_count;
+  call_id_ = call_id;
+  epoch_ = call_id % epoch_count;
   bytes_ = c.count * c.type.size;
   // The bytes agree only if all ranks have blocks of one length.
   call_digest_ = static_cast<std::uint64_t>(c.what) | (is_vector_form(c.what) ? 0 : bytes_ << 8);
@@ -107,7 +107,7 @@ direct_collectives::direct_collectives(const std::vector<member>& members, waker
     combine_row(alone ? m.release.data : m.complete.data);
   if (alone) return;
   m.complete.call_digest = call_digest_;
-  m.complete.word.store(number_ + 1, std::memory_order_release);
+  m.complete.word.store(call_id_ + 1, std::memory_order_release);
   for (auto& other : direct_collectives_->worker_groups_)
     if (other->worker_wakeup->armed.load(std::memory_order_relaxed) != 0 && other.get() != worker_group_)
       direct_collectives_->waker_.ring(*other->worker_wakeup);
@@ -117,7 +117,7 @@ direct_collectives::direct_collectives(const std::vector<member>& members, waker
                                                                                    wait_interface& w,
                                                                                    bool blocking,
                                                                                    const wait_site& site) {
-  const std::uint32_t value = number_ + 1;
+  const std::uint32_t value = call_id_ + 1;
   barrier_phase& m = worker_group_->barrier_phases[epoch_][which];
   if (!last_) {
     while (!reached(m.release.word.load(std::memory_order_acquire), value)) {
@@ -188,9 +188,9 @@ direct_collectives::direct_collectives(const std::vector<member>& members, waker
   }
 }
 
-void direct_collectives::participation::begin(direct_collectives& t, int rank, std::uint32_t number,
+void direct_collectives::participation::begin(direct_collectives& t, int rank, std::uint32_t call_id,
                                               const call& c) {
-  take_slot(t, rank, number, c);
+  take_slot(t, rank, call_id, c);
   publish_operand();
   arrive(0);
 }
@@ -215,10 +215,10 @@ bool direct_collectives::participation::advance(wait_interface& w, bool blocking
 }
 
 // All parts are inlined, so the participation stays in a few registers.
-void direct_collectives::participation::run(direct_collectives& t, int rank, std::uint32_t number,
+void direct_collectives::participation::run(direct_collectives& t, int rank, std::uint32_t call_id,
                                             const call& c, wait_interface& w, const wait_site& site) {
   participation v;
-  v.take_slot(t, rank, number, c);
+  v.take_slot(t, rank, call_id, c);
   v.publish_operand();
   v.arrive(0);
   v.pass_barrier(0, w, true, site);

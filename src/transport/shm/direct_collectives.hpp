@@ -54,22 +54,22 @@ class direct_collectives {
   /// The participation of one rank in one call. Resumable.
   class participation {
    public:
-    /// `number` counts the calls on this object: 0, 1, 2 ..., the same on all members. `c` must
+    /// `call_id` counts the calls on this object: 0, 1, 2 ..., the same on all members. `c` must
     /// stay valid until is_complete(). Throws mismatch_error if another rank of the worker group
     /// makes another call.
-    void begin(direct_collectives& t, int rank, std::uint32_t number, const call& c);
+    void begin(direct_collectives& t, int rank, std::uint32_t call_id, const call& c);
     /// Continues as far as possible. If `blocking`, waits and returns true. Otherwise returns false
     /// if it would have to wait. Throws mismatch_error if the ranks make different calls.
     bool advance(wait_interface& w, bool blocking, const wait_site& site);
     bool is_complete() const noexcept { return phase_ == phase::complete; }
     /// Combines begin() and advance(w, true, site).
-    static void run(direct_collectives& t, int rank, std::uint32_t number, const call& c, wait_interface& w,
+    static void run(direct_collectives& t, int rank, std::uint32_t call_id, const call& c, wait_interface& w,
                     const wait_site& site);
 
    private:
     enum class phase : std::uint8_t { pass_barrier, second_barrier, complete };
     enum class style : std::uint8_t { nothing, row, root_copy, slices };
-    void take_slot(direct_collectives& t, int rank, std::uint32_t number, const call& c) noexcept;
+    void take_slot(direct_collectives& t, int rank, std::uint32_t call_id, const call& c) noexcept;
     void publish_operand();
     void arrive(int which);
     bool pass_barrier(int which, wait_interface& w, bool blocking, const wait_site& site);
@@ -87,7 +87,7 @@ class direct_collectives {
     const call* call_ = nullptr;
     worker_group* worker_group_ = nullptr;  // the group of this rank
     int rank_ = 0, index_ = 0;
-    std::uint32_t number_ = 0, epoch_ = 0;
+    std::uint32_t call_id_ = 0, epoch_ = 0;
     std::size_t bytes_ = 0;
     std::uint64_t call_digest_ = 0;
     int next_worker_group_ = 0;

@@ -31,8 +31,8 @@ class line_exchange {
   /// and each poll between two stores takes the line from the writer. So `write` should only write.
   template <class Write>
   void exchange(const wait_site& site, Write&& write) {
-    const std::uint32_t number = (*next_)++, value = number + 1;
-    direct_collectives::flag_line& mine = line(rank_, number);
+    const std::uint32_t call_id = (*next_)++, value = call_id + 1;
+    direct_collectives::flag_line& mine = line(rank_, call_id);
     write(mine.data);
     mine.call_digest = call_digest;
     mine.word.store(value, std::memory_order_release);
@@ -40,7 +40,7 @@ class line_exchange {
     for (int r = 0; r < size; ++r)
       if (r != rank_) wake(r);
     for (int r = 0; r < size; ++r)
-      if (r != rank_) wait_for(r, number, site);
+      if (r != rank_) wait_for(r, call_id, site);
   }
   /// The operand of a member, valid after exchange() until this rank's next call.
   const std::byte* of(int rank) const noexcept { return line(rank, *next_ - 1).data; }
@@ -52,8 +52,8 @@ class line_exchange {
   direct_collectives::worker_group& worker_group(int rank) const noexcept {
     return *direct_collectives_->worker_groups_[static_cast<std::size_t>(rank)];
   }
-  direct_collectives::flag_line& line(int rank, std::uint32_t number) const noexcept {
-    return worker_group(rank).barrier_phases[number % direct_collectives::epoch_count][0].complete;
+  direct_collectives::flag_line& line(int rank, std::uint32_t call_id) const noexcept {
+    return worker_group(rank).barrier_phases[call_id % direct_collectives::epoch_count][0].complete;
   }
 
   void wake(int rank) {
@@ -61,10 +61,10 @@ class line_exchange {
     if (wakeup.armed.load(std::memory_order_relaxed) != 0) [[unlikely]]
       direct_collectives_->waker_.ring(wakeup);
   }
-  void wait_for(int rank, std::uint32_t number, const wait_site& site) {
-    const direct_collectives::flag_line& other = line(rank, number);
-    while (!reached(other.word.load(std::memory_order_acquire), number + 1))
-      wait_interface_->wait(other.word, number + 1, false, site);
+  void wait_for(int rank, std::uint32_t call_id, const wait_site& site) {
+    const direct_collectives::flag_line& other = line(rank, call_id);
+    while (!reached(other.word.load(std::memory_order_acquire), call_id + 1))
+      wait_interface_->wait(other.word, call_id + 1, false, site);
     if (other.call_digest != call_digest) [[unlikely]] {
       call this_call;
       this_call.what = collective::allreduce;

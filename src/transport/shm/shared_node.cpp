@@ -47,8 +47,8 @@ void node::close_p2p_queue(std::uint64_t context, int rank) noexcept {
 std::uint64_t node::enter_group(const group_name& name) {
   const std::lock_guard guard(groups_lock_);
   const auto [found, added] = groups_.try_emplace(name);
-  if (added) found->second.number = next_group_++;
-  return found->second.number;
+  if (added) found->second.id = next_group_++;
+  return found->second.id;
 }
 
 void node::leave_group(const group_name& name, int size) noexcept {

@@ -80,7 +80,7 @@ class node {
   std::unique_ptr<message_pool[]> pools_;
   std::unique_ptr<inbox[]> inboxes_;
   struct named_group {
-    std::uint64_t number;
+    std::uint64_t id;
     int left = 0;  // members that have left
   };
   std::mutex groups_lock_;

@@ -14,7 +14,7 @@ struct unexpected_message {
   int tag = 0;
   std::size_t bytes = 0;
   // For the matching engine: the order of arrival, and the neighbors in its list.
-  std::uint64_t number = 0;
+  std::uint64_t sequence_number = 0;
   unexpected_message* list_prev = nullptr;
   unexpected_message* list_next = nullptr;
 };
