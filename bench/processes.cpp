@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Compares the shared-memory transport between two threads with that between two processes. The
-// cases are a ping-pong of 8 bytes to 1 MiB, an allreduce of 8 bytes and a barrier. Both sides poll.
-// The rounds alternate between threads and processes; the table shows the medians.
+// cases are a ping-pong of 8 bytes to 1 MiB, an allreduce of 8 bytes and a barrier. Both sides
+// poll. The rounds alternate between threads and processes; the table shows the medians.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -22,7 +22,7 @@
 
 #include "transport/shm/channel.hpp"
 #include "transport/shm/line_exchange.hpp"
-#include "transport/shm/process_collectives.hpp"
+#include "transport/shm/node_collectives.hpp"
 #include "transport/shm/process_messages.hpp"
 
 namespace {
@@ -148,7 +148,7 @@ void be_process(int me, int peer_pid, std::byte* memory, std::size_t by_address_
   for (++*arrived; *arrived < 4;) process_memory::pause();
   for (const std::size_t n : sizes) exchange_by_processes(m, n, l.cell_bytes, *times++);
 
-  using collectives = process_collectives<process_memory>;
+  using collectives = node_collectives<process_memory>;
   std::byte* const lines = memory + 4096 + 2 * l.rank_bytes();
   collectives c({lines, lines + collectives::bytes(4096)}, {0, 1}, me, 4096, m.words());
   process_polling waiter;
@@ -166,7 +166,7 @@ void be_process(int me, int peer_pid, std::byte* memory, std::size_t by_address_
 
 void use_processes(results& into, std::size_t by_address_above) {
   const auto l = process_messages::layout::of(2);
-  const std::size_t bytes = 4096 + 2 * (l.rank_bytes() + process_collectives<process_memory>::bytes(4096));
+  const std::size_t bytes = 4096 + 2 * (l.rank_bytes() + node_collectives<process_memory>::bytes(4096));
   auto* const memory = static_cast<std::byte*>(
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   double times[std::size(sizes) + 2];

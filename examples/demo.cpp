@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
     return app.exit(e) == 0 ? 0 : 2;
   }
   options.quiet = report;  // the demo that started this process shows progress
-  if (report || demo::under_launcher()) return demo::be_a_rank(options, report, show_job);
+  if (report || demo::under_launcher()) return demo::run_as_rank(options, report, show_job);
   try {
     return all_engines(options, engines, json);
   } catch (const std::exception& e) {  // input_error, or an engine that cannot run

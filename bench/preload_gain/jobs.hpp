@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs the jobs of bench/preload_gain. They run the program native_<mpi>, which does not know tutti,
-// without the preload library, with it, and with it and a tuned tree.
+// Runs the jobs of bench/preload_gain. They run the program native_<mpi>, which does not know
+// tutti, without the preload library, with it, and with it and a tuned tree.
 #pragma once
 
 #include <cstddef>

@@ -44,7 +44,7 @@ struct facts {
   std::vector<std::size_t> levels;  ///< vertices at each distance
   std::size_t reached = 0, components = 0, largest = 0;
   std::size_t distinct_words = 0, most_count = 0;
-  std::string most;
+  std::string most_frequent_word;
 
   explicit facts(const material& input) {
     for (std::uint32_t d : input.distances) {
@@ -61,7 +61,7 @@ struct facts {
     for (std::size_t i = 0, next; i < words.size(); i = next) {
       for (next = i + 1; next < words.size() && words[next] == words[i];) ++next;
       ++distinct_words;
-      if (next - i > most_count) most_count = next - i, most = words[i];
+      if (next - i > most_count) most_count = next - i, most_frequent_word = words[i];
     }
   }
 };
@@ -106,7 +106,7 @@ void print_tables(const material& input, const plan& planned, const std::vector<
                  grouped(found.largest));
     } else {
       fmt::print("Sample sort of {} words: {} different ones, \"{}\" {} times\n",
-                 grouped(input.sorted.size()), grouped(found.distinct_words), found.most,
+                 grouped(input.sorted.size()), grouped(found.distinct_words), found.most_frequent_word,
                  grouped(found.most_count));
     }
   };
@@ -156,7 +156,7 @@ void print_json(const material& input, const plan& planned, const std::vector<ru
       "\"most_frequent\": {}, "
       "\"most_frequent_count\": {}}},\n",
       json_string(input.texts.origin), input.texts.files, input.texts.words.size(), found.distinct_words,
-      json_string(found.most), found.most_count);
+      json_string(found.most_frequent_word), found.most_count);
   fmt::print("  \"absent\": {{");
   const char* comma = "";
   for (const auto& [name, why] : planned.absent)

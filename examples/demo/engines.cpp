@@ -178,7 +178,7 @@ bool under_launcher() {
   return false;
 }
 
-int be_a_rank(const request& user_options, bool report, void (*show)(const run&, const material&)) {
+int run_as_rank(const request& user_options, bool report, void (*show)(const run&, const material&)) {
   int code = 0;
   tutti::run_options options;
   options.engine = "mpi";

@@ -39,9 +39,9 @@ run run_on(const engine&, const material&, const request&);
 /// True in a process that an MPI launcher started.
 bool under_launcher();
 
-/// Runs the work as a rank in such a process. Rank 0 reads the input; if that fails, all ranks
-/// learn it. If `report` is true, rank 0 prints the outcomes for run_on() to read; otherwise `show`
-/// receives them. Returns the exit code.
-int be_a_rank(const request&, bool report, void (*show)(const run&, const material&));
+/// Runs the work as a rank in such a process. Rank 0 reads the input. If that fails, all ranks
+/// return an error. If `report` is true, rank 0 prints the outcomes for run_on() to read; otherwise
+/// `show` receives them. Returns the exit code.
+int run_as_rank(const request&, bool report, void (*show)(const run&, const material&));
 
 }  // namespace demo

@@ -88,8 +88,8 @@ surround() {
   done
 }
 
-# complain WHY FILE...: prints the reason, the output, and the command that repeats the run
-complain() {
+# report_failure WHY FILE...: prints the reason, the output, and the command that repeats the run
+report_failure() {
   echo "FAILED with $set, $ranks ranks of $mpi: $1"
   shift
   local file
@@ -109,21 +109,21 @@ for set in "${runs[@]}"; do
   timeout -k 5 "$seconds" "${launcher[@]}" env "${environment[@]}" "${command[@]}" > "$scratch/out" 2> "$scratch/err" < /dev/null
   status=$?
   case $status in
-    124 | 137) complain "it hung" "$scratch/out" "$scratch/err" ;;
+    124 | 137) report_failure "it hung" "$scratch/out" "$scratch/err" ;;
   esac
   if [ -n "$fails" ]; then
-    [ $status != 0 ] || complain "it ended with 0" "$scratch/out" "$scratch/err"
-    grep -q 'it came back' "$scratch/out" && complain "it did not end where it should" "$scratch/out" "$scratch/err"
+    [ $status != 0 ] || report_failure "it ended with 0" "$scratch/out" "$scratch/err"
+    grep -q 'it returned' "$scratch/out" && report_failure "it did not end where it should" "$scratch/out" "$scratch/err"
     continue
   fi
-  [ $status = 0 ] || complain "it ended with $status" "$scratch/out" "$scratch/err"
+  [ $status = 0 ] || report_failure "it ended with $status" "$scratch/out" "$scratch/err"
   if [ -n "$same" ]; then
     if [ -n "$but" ]; then sed -E "/$but/d" "$scratch/out" > "$scratch/compared"; else cp "$scratch/out" "$scratch/compared"; fi
     if [ -z "$first" ]; then
       first=$set
       mv "$scratch/compared" "$scratch/first"
     else
-      diff "$scratch/first" "$scratch/compared" > "$scratch/differs" || complain "it prints other lines than with $first" "$scratch/differs"
+      diff "$scratch/first" "$scratch/compared" > "$scratch/differs" || report_failure "it prints other lines than with $first" "$scratch/differs"
     fi
   fi
   [ "$set" != native ] || continue
@@ -137,5 +137,5 @@ for set in "${runs[@]}"; do
       done
       [ -z "$these" ] || expected+=(--served "$these") ;;
   esac
-  "$stats" "$scratch/stats.json" "${expected[@]}" > "$scratch/stats" 2>&1 || complain "its statistics are not as they should be" "$scratch/stats" "$scratch/err"
+  "$stats" "$scratch/stats.json" "${expected[@]}" > "$scratch/stats" 2>&1 || report_failure "its statistics are not as they should be" "$scratch/stats" "$scratch/err"
 done

@@ -81,7 +81,7 @@ struct checks {
     } catch (const E& e) {
       for (const char* word : words)
         if (std::string(e.what()).find(word) == std::string::npos)
-          fail(std::string("\"") + e.what() + "\" does not say \"" + word + "\"", at);
+          fail(std::string("\"") + e.what() + "\" does not contain \"" + word + "\"", at);
       return;
     } catch (const std::exception& e) {
       fail(std::string("threw another exception: ") + e.what(), at);

@@ -14,7 +14,7 @@ inline bool has(std::string_view text, std::string_view part) { return text.find
 
 inline testing::AssertionResult contains(std::string_view text, std::string_view part) {
   if (has(text, part)) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << "it does not say \"" << part << "\" but \"" << text << "\"";
+  return testing::AssertionFailure() << "\"" << part << "\" is not in \"" << text << "\"";
 }
 
 /// Returns the output on standard error while `body` runs, whether it returns or throws.

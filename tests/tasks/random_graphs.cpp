@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// random_graphs FIRST LAST [MOST] [WORKERS]: random task programs (random_graphs/random_graph.hpp),
-// one for each seed. All contents that tasks and the program see, and the final contents, must be
-// those of a serial run. The name of a case is for example seed_17.
+// random_graphs FIRST LAST [MAX_TASKS] [WORKERS]: random task programs, one for each seed
+// (random_graphs/random_graph.hpp). All contents that tasks and the program see, and the final
+// contents, must be those of a serial run. The name of a case is for example seed_17.
 #include <cstdlib>
 #include <string>
 

@@ -16,7 +16,7 @@ using suite::process;
 constexpr std::size_t max_size = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t area = 64;
 
-// The objects to misuse, made by all processes of a section.
+// The objects that the mistakes use, made by all processes of a section.
 struct tools {
   const process& me;
   guarded memory{area}, more{area};
@@ -59,14 +59,14 @@ void ignore(std::size_t, const void*, void*) {}
 // Either the call itself detects the mistake, or the next sync of some process at the latest.
 enum class detection { immediate, at_sync };
 
-struct misuse {
+struct mistake {
   const char* name;
   detection when;
   lpf_err_t (*act)(tools&);
   unsigned min_processes = 1;
 };
 
-constexpr misuse all_misuses[] = {
+constexpr mistake all_mistakes[] = {
     {"put from a slot that does not exist", detection::immediate,
      [](tools& t) { return t.put(4711, 0, t.next(), t.global, 0, 8); }},
     {"put from LPF_INVALID_MEMSLOT", detection::immediate,
@@ -235,16 +235,17 @@ void schedule_operations(const process& me, tools& t) {
   me.needs(lpf_broadcast(t.coll, t.global, t.other, 8, 0), "lpf_broadcast");
 }
 
-enum class busy { nobody, all_others, all };
+// The processes that have operations in their queues when the mistake happens.
+enum class pending { none, all_others, all };
 
-// Process `culprit` makes the mistake. Then it syncs, or leaves at once.
-void run_misuse(const process& me, const misuse& how, unsigned culprit, bool syncs, busy with) {
+// Process `faulty_pid` makes the mistake. Then it syncs, or returns at once.
+void run_mistake(const process& me, const mistake& how, unsigned faulty_pid, bool syncs, pending with) {
   tools t(me);
-  if (with == busy::all) schedule_operations(me, t);
-  if (with == busy::all_others && me.pid != culprit)
+  if (with == pending::all) schedule_operations(me, t);
+  if (with == pending::all_others && me.pid != faulty_pid)
     me.needs(t.get(t.next(), t.global, 8, t.other, 40, 8), "lpf_get");
   lpf_err_t end = LPF_SUCCESS;
-  if (me.pid == culprit) {
+  if (me.pid == faulty_pid) {
     end = how.act(t);
     if (how.when == detection::immediate || end != LPF_SUCCESS) {
       me.returns(end, LPF_ERR_FATAL, how.name);
@@ -261,30 +262,30 @@ void run_misuse(const process& me, const misuse& how, unsigned culprit, bool syn
   check_memory(me, t);
 }
 
-struct misuse_case {
+struct mistake_case {
   const process* outer;
-  const misuse* how;
-  unsigned culprit;
+  const mistake* how;
+  unsigned faulty_pid;
   bool syncs;
-  busy with;
+  pending with;
 };
 
 void in_a_section(const lpf_t ctx, const lpf_pid_t pid, const lpf_pid_t nprocs, const lpf_args_t args) {
-  const misuse_case& m = *static_cast<const misuse_case*>(args.input);
+  const mistake_case& m = *static_cast<const mistake_case*>(args.input);
   const process me{ctx, pid, nprocs, m.how->name};
   try {
-    run_misuse(me, *m.how, m.culprit, m.syncs, m.with);
+    run_mistake(me, *m.how, m.faulty_pid, m.syncs, m.with);
   } catch (const suite::case_failed&) {
   }
 }
 
-void every_misuse(const process& me) {
+void every_mistake(const process& me) {
   unsigned turn = 0;
-  for (const misuse& how : all_misuses)
-    for (const busy with : {busy::nobody, busy::all_others, busy::all}) {
+  for (const mistake& how : all_mistakes)
+    for (const pending with : {pending::none, pending::all_others, pending::all}) {
       ++turn;
       if (me.p < how.min_processes || !suite::is_selected(turn) || (me.p > 16 && turn % 4 != 0)) continue;
-      const misuse_case m{&me, &how, turn % 2 == 0 ? me.p - 1 : turn % me.p, turn % 5 != 0, with};
+      const mistake_case m{&me, &how, turn % 2 == 0 ? me.p - 1 : turn % me.p, turn % 5 != 0, with};
       lpf_args_t args = LPF_NO_ARGS;
       args.input = &m;
       args.input_size = sizeof m;
@@ -373,13 +374,13 @@ void all_leave(const process& me) {
 // Several processes fail at once, each in its own way.
 void all_fail(const process& me) {
   tools t(me);
-  me.returns(all_misuses[me.pid % 13].act(t), LPF_ERR_FATAL, all_misuses[me.pid % 13].name);
+  me.returns(all_mistakes[me.pid % 13].act(t), LPF_ERR_FATAL, all_mistakes[me.pid % 13].name);
   if (me.pid % 3 != 1) me.returns(lpf_sync(me.ctx, LPF_SYNC_DEFAULT), LPF_ERR_FATAL, "lpf_sync");
 }
 
 constexpr suite::entry every[] = {
     {"no_context", no_context},
-    {"every_misuse", every_misuse},
+    {"every_mistake", every_mistake},
     {"first_leaves", some_leave<0>, 1u << 30, true, 2},
     {"last_leaves", some_leave<1>, 1u << 30, true, 2},
     {"odd_leave", some_leave<2>, 1u << 30, true, 2},

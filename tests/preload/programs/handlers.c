@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
         failed = 1;
       }
     if (kind != (rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE)) {
-      printf("rank %d: MPI_Wait says class %d on communicator %d\n", rank, kind, i);
+      printf("rank %d: MPI_Wait returns class %d on communicator %d\n", rank, kind, i);
       failed = 1;
     }
   }

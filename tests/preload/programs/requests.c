@@ -37,8 +37,8 @@ static void check_empty(const MPI_Status* status, const char* way) {
 
 /// Records that request i has completed, with that status if it is not null.
 static void completed(struct all* a, int i, const MPI_Status* status, const char* way) {
-  if (i < 0 || i >= ALL - 1) fail(way, "it says that request %d of %d completed", i, ALL - 1);
-  if (a->done[i]++ > 0) fail(way, "it says twice that request %d completed", i);
+  if (i < 0 || i >= ALL - 1) fail(way, "it reports that request %d of %d completed", i, ALL - 1);
+  if (a->done[i]++ > 0) fail(way, "it reports twice that request %d completed", i);
   const int persistent = i == JOBS + 2;
   if (!persistent && a->requests[i] != MPI_REQUEST_NULL) fail(way, "request %d completed and is not null", i);
   if (persistent && a->requests[i] == MPI_REQUEST_NULL) fail(way, "a persistent request has become null");
@@ -55,7 +55,7 @@ static void completed(struct all* a, int i, const MPI_Status* status, const char
   int count = -1;
   if (status != NULL) MPI_Get_count(status, MPI_INT, &count);
   if (status != NULL && (status->MPI_SOURCE != a->from || status->MPI_TAG != TAG + which || count != 1)) {
-    fail(way, "the status of message %d says source %d, tag %d, count %d", which, status->MPI_SOURCE,
+    fail(way, "the status of message %d has source %d, tag %d, count %d", which, status->MPI_SOURCE,
          status->MPI_TAG, count);
   }
 }
@@ -148,7 +148,7 @@ static void complete_all(struct all* a, enum way way, int with_statuses) {
         if (way == WAITSOME) MPI_Waitsome(ALL, a->requests, &n, indices, status_argument);
         if (way == TESTSOME) MPI_Testsome(ALL, a->requests, &n, indices, status_argument);
         if (n == MPI_UNDEFINED || (way == WAITSOME && n < 1) || n > left)
-          fail(ways[way], "it says that %d of %d completed", n, left);
+          fail(ways[way], "it reports that %d of %d completed", n, left);
         for (int i = 0; i < n; ++i) completed(a, indices[i], with_statuses ? &statuses[i] : NULL, ways[way]);
         left -= n;
       }
@@ -166,17 +166,17 @@ static void check_none(struct all* a) {
   int index = 0, n = 0, flag = 0, indices[ALL];
   MPI_Status status;
   MPI_Waitany(ALL, a->requests, &index, &status);
-  if (index != MPI_UNDEFINED) fail("MPI_Waitany", "with no request active it says %d", index);
+  if (index != MPI_UNDEFINED) fail("MPI_Waitany", "with no request active it reports %d", index);
   check_empty(&status, "MPI_Waitany");
   MPI_Testany(ALL, a->requests, &index, &flag, &status);
   if (!flag || index != MPI_UNDEFINED)
-    fail("MPI_Testany", "with no request active it says %d, flag %d", index, flag);
+    fail("MPI_Testany", "with no request active it reports %d, flag %d", index, flag);
   MPI_Waitsome(ALL, a->requests, &n, indices, MPI_STATUSES_IGNORE);
-  if (n != MPI_UNDEFINED) fail("MPI_Waitsome", "with no request active it says %d", n);
+  if (n != MPI_UNDEFINED) fail("MPI_Waitsome", "with no request active it reports %d", n);
   MPI_Testsome(ALL, a->requests, &n, indices, MPI_STATUSES_IGNORE);
-  if (n != MPI_UNDEFINED) fail("MPI_Testsome", "with no request active it says %d", n);
+  if (n != MPI_UNDEFINED) fail("MPI_Testsome", "with no request active it reports %d", n);
   MPI_Testall(ALL, a->requests, &flag, MPI_STATUSES_IGNORE);
-  if (!flag) fail("MPI_Testall", "with no request active it says that some are");
+  if (!flag) fail("MPI_Testall", "with no request active it reports that some are");
   MPI_Waitall(ALL, a->requests, MPI_STATUSES_IGNORE);
   MPI_Request_free(&a->requests[JOBS + 2]);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests wrong calls: the error class on every rank, with MPI_ERRORS_RETURN and with a handler of
+// Tests invalid calls: the error class on every rank, with MPI_ERRORS_RETURN and with a handler of
 // the program. The output must not depend on what serves the calls. With fatal=N the program makes
-// the wrong call N under the default handler, and the call must not return.
+// the invalid call N under the default handler, and the call must not return.
 #include <stdio.h>
 #include <string.h>
 
@@ -200,7 +200,7 @@ int main(int argc, char** argv) {
     MPI_Request request = MPI_REQUEST_NULL;
     call(which->which, &which->args, fatal >= w.n ? &request : NULL);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    printf("misuse: %s: %s: it came back\n", name_of(which->which), which->name);
+    printf("invalid_calls: %s: %s: it returned\n", name_of(which->which), which->name);
     MPI_Finalize();
     return 0;
   }
@@ -211,5 +211,5 @@ int main(int argc, char** argv) {
   cases += run_all(own, only);
   MPI_Errhandler_free(&own);
   for (int nonblocking = 0; nonblocking < 2; ++nonblocking, ++cases) run_truncated(nonblocking);
-  return finish("misuse", cases);
+  return finish("invalid_calls", cases);
 }
