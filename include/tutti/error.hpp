@@ -90,8 +90,8 @@ class deadlock_error : public error {
   using error::error;
 };
 
-/// Another rank failed, and the wait of this one was ended. Or another rank rejected its arguments:
-/// it reported this in an exchange of counts or in checked mode, or this rank has received zeros
+/// Another rank failed, and the wait of this one was ended. Or another rank rejected its arguments.
+/// It reported this in an exchange of counts or in checked mode, or this rank has received zeros
 /// from it in an earlier call. The text names the rank that failed first.
 class peer_error : public error {
  public:

@@ -35,7 +35,7 @@ class graph_communicator : public communicator {
  public:
   using communicator::communicator;
 
-  /// How many neighbors this rank receives from, and sends to.
+  /// The number of neighbors that this rank receives from, and sends to.
   int sources() const noexcept {
     return detail::recv_block_count(detail::impl_of(*this), collective::neighbor_alltoallv);
   }

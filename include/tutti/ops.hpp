@@ -5,8 +5,8 @@
 //
 // The operators known by name are the standard functors (std::plus<>, std::plus<int>, ...), which
 // `ops` names too. ops::max, ops::min and ops::logical_xor are further ones. All of them need
-// elements of arithmetic type. They are commutative and have an identity (for exscan). The
-// library's vectorised loops apply them to long vectors, and MPI itself may execute them.
+// elements of arithmetic type. They are commutative and have a neutral element (for exscan). The
+// library's vectorized loops apply them to long vectors, and MPI itself may execute them.
 #pragma once
 
 #include <functional>
@@ -242,7 +242,7 @@ constexpr T identity_of_number(builtin_op which) noexcept {
   }
 }
 
-/// Whether the library knows an identity of Function on elements of type T.
+/// Whether the library knows a neutral element of Function on elements of type T.
 template <class T, class Function>
 inline constexpr bool has_identity = builtin_for<T, Function>() != builtin_op::user
                                      || has_identity_of_class<T, Function>();

@@ -47,8 +47,7 @@ TUTTI_API_BEGIN
 namespace tutti {
 namespace detail {
 
-/// What the library needs to know of an element and its operator. The functions take aligned
-/// pointers.
+/// The size of an element, and its operator. The functions take aligned pointers.
 struct tree_operation {
   std::size_t bytes;  // of an element
   void (*combine_all)(const void* elements, std::size_t n, void* result,

@@ -65,7 +65,7 @@ void merge_runs(std::vector<T>& v, std::vector<std::size_t> bounds, const Less& 
   }
 }
 
-/// How many of this rank's sorted elements go to each rank.
+/// The number of this rank's sorted elements that go to each rank.
 template <class T, class Less>
 std::vector<std::size_t> cut_at_splitters(const std::vector<T>& v, std::vector<sorting_sample<T>>& samples,
                                           std::size_t p, std::size_t rank, const Less& less) {

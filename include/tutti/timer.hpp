@@ -136,7 +136,7 @@ class timer {
     return scope(*this);
   }
 
-  /// How much aggregate() gathers.
+  /// The values that aggregate() gathers.
   enum class extent : std::uint8_t {
     over_ranks,  ///< min, mean, max and sum over the ranks
     per_rank     ///< also the value of each rank, measurement::total_of

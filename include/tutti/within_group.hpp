@@ -58,8 +58,8 @@ class within_group {
   ///
   /// Each rank passes and receives n elements. Rank 0 receives values_on_rank_0 (one for all
   /// elements, or one each), which does not enter the results of other ranks. Without it rank 0
-  /// receives the identity of an operator known by name (ops.hpp), else the previous contents of a
-  /// passed recv_buf or send_recv_buf. exscan_single combines one element into one.
+  /// receives the neutral element of an operator known by name (ops.hpp), else the previous
+  /// contents of a passed recv_buf or send_recv_buf. exscan_single combines one element into one.
   ///
   /// Exchange of counts: none.
   ///

@@ -138,8 +138,8 @@ communicator_handle between(communicator_impl&, int first);
 /// which rank 0 of each group names.
 communicator_handle between_groups(communicator_impl&, communicator_impl& local, int remote_leader);
 
-/// How many blocks this rank sends and receives in a collective: the number of ranks, of
-/// neighbors, or of ranks in the other group.
+/// The number of blocks that this rank sends and receives in a collective. It is the number of
+/// ranks, of neighbors, or of ranks in the other group.
 int send_block_count(const communicator_impl&, collective) noexcept;
 int recv_block_count(const communicator_impl&, collective) noexcept;
 /// The number of ranks in the first of two groups; 0 if there is only one group.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a type is serialized, determined from its members. Standard containers, and containers that
-// look like them, are recognized without their headers. This file also has the compile errors for
-// types that cannot be serialized.
+// Determines from the members of a type how it is serialized. Standard containers, and containers
+// that look like them, are recognized without their headers. This file also has the compile errors
+// for types that cannot be serialized.
 #pragma once
 
 #include <cstddef>

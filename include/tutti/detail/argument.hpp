@@ -148,7 +148,8 @@ concept has_location = requires(const A& a) {
 /// The data of an out buffer whose type follows from the send buffer.
 struct automatic {};
 
-/// The data of an argument whose factory was called with invalid arguments (rejected_factories.hpp).
+/// The data of an argument whose factory was called with invalid arguments
+/// (rejected_factories.hpp).
 struct misuse {};
 
 /// Converts from every type that no other overload accepts, for deleted constructors: the error is

@@ -4,8 +4,8 @@
 // (tutti/bsp.hpp, LPF's C interface). A process registers memory, and schedules puts, gets and
 // collectives, which are complete after its next sync.
 //
-// A section is the part of a program between open() and leave(), in which the ranks of a
-// communicator are the processes of a bulk-synchronous program.
+// A section is the part of a program between open() and leave(). In it the ranks of a communicator
+// are the processes of a bulk-synchronous program.
 //
 // Functions that return bool return false, and do nothing, if no capacity is left. All functions
 // that are not noexcept throw usage_error if an argument is wrong. The process has then failed,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The evaluation of arguments for collectives whose blocks have one length, and the functions that
-// all families of collectives share: the length of a block, what a rank infers from which ranks,
-// and which buffers need space. vector_families.hpp has the other collectives. The functions are
-// members of frame, which includes this file at its end; they are inline as in the class.
+// The evaluation of arguments for collectives whose blocks have one length. Also the functions that
+// all families of collectives share. They determine the length of a block, the lengths that a rank
+// receives from other ranks, and which buffers need space. vector_families.hpp has the other
+// collectives. The functions are members of frame, which includes this file at its end; they are
+// inline as in the class.
 #pragma once
 
 #include "tutti/detail/export.hpp"

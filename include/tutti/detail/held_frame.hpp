@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How calls of every form handle their arguments. They use them directly or keep them in a frame
-// that outlives the expression of the call, and pass a nonblocking call to its request.
+// The arguments of calls of every form. A call uses them directly, or keeps them in a frame that
+// outlives the expression of the call. A nonblocking call is passed to its request.
 #pragma once
 
 #include <new>

@@ -118,8 +118,8 @@ class count_array {
 inline constexpr std::size_t refused_count = static_cast<std::size_t>(-1);
 
 /// Called first by every call that is not a repeated one. Throws usage_error if the calling thread
-/// does not run the rank, and peer_error if another rank has rejected its arguments in an earlier
-/// call and this rank received zeros from it.
+/// does not run the rank. Throws peer_error if this rank received zeros in an earlier call, because
+/// another rank has rejected its arguments.
 void validate_entry(const collective_caller&);
 
 /// The root's count, on all ranks. Throws peer_error if the root rejected the call.

@@ -17,7 +17,7 @@ union unbuilt_call {
   call built;
 };
 
-// How an argument is passed on: in a register if it refers to the caller's data.
+// The type by which an argument is passed on: in a register if it refers to the caller's data.
 template <class A>
 using forwarded = std::conditional_t<A::owning, A&, A>;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which calls take objects to serialize, in which buffers, and the compile errors of other calls.
+// The calls that take objects to serialize, their buffers, and the compile errors of other calls.
 // It is the counterpart of collective_rules.hpp for buffers of elements.
 #pragma once
 

@@ -17,7 +17,8 @@
 TUTTI_API_BEGIN
 namespace tutti::detail {
 
-/// The two sides of a call, each of which may have a layout. An in-place call has one side, `in`.
+/// The two sides of a call, which are its send buffer and its receive buffer. Each may have a
+/// layout. An in-place call has one side, `in`.
 ///
 /// An error in the send data is stored until diagnose(), and the frame gets arguments that it
 /// rejects. Thus the other ranks learn of it in the exchange that they wait in.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A call with buffers that hold items of a layout. A frame (frame.hpp) converts the arguments of
-// one collective to a tutti::call, and makes its result. The call with layouts wraps a frame. It
-// gives the frame dense elements in place of items, and numbers of elements in place of numbers of
-// items. Thus frames do not know layouts, and a call without layouts costs only the test for them.
+// A call with buffers that hold items of a layout. A layout corresponds to a datatype of MPI, and
+// an item is one instance of it. A frame (frame.hpp) converts the arguments of one collective to a
+// tutti::call, and makes its result. The call with layouts wraps a frame. It gives the frame dense
+// elements in place of items, and numbers of elements in place of numbers of items. Thus frames do
+// not know layouts, and a call without layouts costs only the test for them.
 #pragma once
 
 #include "tutti/detail/export.hpp"
@@ -33,7 +34,7 @@ template <class... Args>
 inline constexpr bool requests_layouts =
     ((kind_of(parameter_of<Args>) == parameter_kind::type && direction_of<Args> == flow::out) || ...);
 
-/// A side of a staging, as a container of elements.
+/// The send buffer or the receive buffer of a call (staging.hpp), as a container of elements.
 template <class T>
 class staged_elements {
  public:
@@ -187,14 +188,16 @@ class typed_frame : public typed_arguments<F, T, Args...> {
     stage_.send_blocks(s, Counts, this->template view_of<Counts>(), Displs, given<Displs> ? &displs : nullptr,
                        list_[this->at(Counts)], list_[this->at(Displs)]);
   }
-  static constexpr bool many_in = F.what == collective::scatterv || F.what == collective::alltoallv ||
-                                  (F.what == collective::neighbor_alltoallv && !F.equal_blocks);
-  static constexpr bool many_out =
+  // Whether the blocks of the send buffer, or of the receive buffer, have counts of their own.
+  static constexpr bool sends_counted_blocks =
+      F.what == collective::scatterv || F.what == collective::alltoallv ||
+      (F.what == collective::neighbor_alltoallv && !F.equal_blocks);
+  static constexpr bool receives_counted_blocks =
       has_rank_counts(F.what) && F.what != collective::scatterv && !F.equal_blocks;
   void count_sent(const collective_caller& s) {
-    if constexpr (many_in && (!both || F.what == collective::scatterv))
+    if constexpr (sends_counted_blocks && (!both || F.what == collective::scatterv))
       count_blocks<send_counts, send_displs>(s);
-    else if constexpr (both && many_out) {
+    else if constexpr (both && receives_counted_blocks) {
       if (F.what == collective::gatherv && !at_root(s))
         count_run(s);
       else
@@ -241,7 +244,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
   void count_received(const collective_caller& s) {
     if (!receives(s)) return;
     staging::side& to = both ? stage_.in : stage_.out;
-    if constexpr (many_out) {
+    if constexpr (receives_counted_blocks) {
       const counts_view displs = this->template view_of<recv_displs>();
       const counts_view where =
           stage_.receive_blocks(s, to, call_.out_counts, given<recv_displs> ? &displs : nullptr);

@@ -14,7 +14,7 @@
 
 namespace kamping::measurements {
 
-/// How to aggregate over the ranks. The printers print all of them in any case, except gather,
+/// The aggregation over the ranks. The printers print all of them in any case, except gather,
 /// which costs an allgather for each name.
 enum class GlobalAggregationMode { min, max, sum, gather };
 

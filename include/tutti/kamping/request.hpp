@@ -17,7 +17,7 @@ namespace internal {
 /// The type of an absent parameter.
 struct unwanted {};
 
-/// Where an MPI_Status is written.
+/// The MPI_Status that a call writes.
 struct native_status {
   MPI_Status* to;
   native_status& operator=(const tutti::status& what) {
@@ -186,8 +186,8 @@ class Request {
     stored_ = stored;
     return RequestedResult<Result>(std::move(stored));
   }
-  // For pools: whether the call is complete, without releasing it; the bodies of wait() and test();
-  // and for wait_all() a wait that always releases the call and keeps the first exception.
+  // For pools. complete() does not release the call. finished() and tested() are the bodies of
+  // wait() and test(). finished(first) always releases the call, and keeps the first exception.
   bool complete() {
     return internal::translating([&] {
       return stored_ ? stored_->complete() : tutti::detail::request_operations::complete(call_, "test_all");
