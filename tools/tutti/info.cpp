@@ -88,7 +88,7 @@ json collect() {
   all["modules"] = json::array();
   std::vector<std::string> rejected;
   for (const auto& m : find_modules(nullptr, &rejected)) {
-    const module_report about = report_module(m);
+    const module_description about = describe_module(m);
     json one{{"name", m.name}, {"file", about.path.empty() ? m.paths.front() : about.path}};
     one[about.problem.empty() ? "version" : "fault"] = about.problem.empty() ? about.version : about.problem;
     all["modules"].push_back(one);

@@ -83,7 +83,8 @@ void keep_library_loaded() {
 }
 
 void register_exit_handlers(int ranks) {
-  constexpr int max_handlers = 64;  // threads that may call exit() before one of them registers it again
+  // The number of threads that may call exit() before one of them registers it again.
+  constexpr int max_handlers = 64;
   static std::mutex lock;
   static int registered = 0;
   const std::lock_guard guard(lock);

@@ -83,7 +83,7 @@ bool refuse_separate_jobs(const launcher& by) {
   if (!by.mpi || (by.ranks == 1 && setting("TUTTI_ENGINE").value_or("mpi") != "mpi")) return false;
   report_error(
       operation_name, -1, "",
-      "an MPI launcher started this program (" + by.evidence +
+      "an MPI launcher started this program (" + by.variable +
           " is set), but its processes do not take part in this call: each would run its own section",
       start_was_hooked() ? "leave LPF_MPI_AUTO_INITIALIZE as it is and TUTTI_ENGINE unset, or use lpf_hook()"
                          : "link tutti's lpf library to the program itself, not to a library that it loads");

@@ -46,12 +46,12 @@ module_file pick_module(const launcher& by, const char* header) {
   if (!by.module.empty() && by.module != requested)
     throw engine_error("run", -1, "TUTTI_MPI",
                        "is " + echoed(requested) + ", but the launcher belongs to " + by.module + " (" +
-                           by.evidence + " is set)",
+                           by.variable + " is set)",
                        "use the launcher of the same MPI, or unset TUTTI_MPI");
   for (const auto& m : available)
     if (m.name == requested) return m;
   throw engine_error(
-      "run", -1, by.mpi ? by.evidence : "TUTTI_MPI",
+      "run", -1, by.mpi ? by.variable : "TUTTI_MPI",
       (by.mpi ? "an MPI launcher of " + echoed(requested) + " started this program, but the module "
               : "the module ") +
           echoed(requested) + " is not installed (there: " + joined(names_of(available), ", ") + "; " +
@@ -82,7 +82,7 @@ outcome make_ranks(const engine_entry& engine, launch how, int argc, char** argv
   const engine_module& module = load_module(pick_module(by, header)).module;
   return module.run(argc, argv, how, [&](endpoint& ep) {
     if (by.ranks > 0 && ep.size() != by.ranks)
-      throw engine_error("run", ep.rank(), by.evidence,
+      throw engine_error("run", ep.rank(), by.variable,
                          "reports that the job has " + std::to_string(by.ranks) +
                              " ranks, but MPI started with " + std::to_string(ep.size()),
                          "use the launcher that belongs to " + std::string(module.name));

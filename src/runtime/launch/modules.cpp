@@ -168,7 +168,7 @@ loaded_module load_module(const module_file& file) {
                      "the modules that were built with this library");
 }
 
-module_report report_module(const module_file& file) {
+module_description describe_module(const module_file& file) {
   int ends[2];
   if (pipe(ends) != 0) return {{}, {}, "cannot create a pipe to the process that loads it"};
   const pid_t child = fork();

@@ -18,7 +18,7 @@ struct launcher {
   bool mpi = false;      // an MPI launcher started it
   std::string module;    // "openmpi" or "mpich"; empty: unknown
   int ranks = 0;         // of the job; 0: unknown
-  std::string evidence;  // the environment variable that shows it
+  std::string variable;  // the environment variable that shows it
 };
 TUTTI_API launcher find_launcher();
 
@@ -57,11 +57,11 @@ loaded_module load_module(const module_file& file);
 
 /// The file that load_module() would load, and the version of the MPI that it was built for. A
 /// child process finds out, because two MPIs in one process disturb each other.
-struct module_report {
+struct module_description {
   std::string path;     // empty: no file can be loaded
   std::string version;  // of the MPI
   std::string problem;  // why no file can be loaded
 };
-module_report report_module(const module_file& file);
+module_description describe_module(const module_file& file);
 
 }  // namespace tutti::detail

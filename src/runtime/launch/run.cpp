@@ -103,7 +103,7 @@ outcome launch_ranks(const run_options& options, launch how, const rank_program&
   if (engine.embedded() && by.mpi && by.ranks != 1 && options.engine.empty())
     throw engine_error("run", -1, "TUTTI_ENGINE",
                        "is " + echoed(engine_name) + ", but an MPI launcher started this program (" +
-                           by.evidence + " is set): each of its processes would run all ranks",
+                           by.variable + " is set): each of its processes would run all ranks",
                        "unset TUTTI_ENGINE, or start the program without the launcher");
   return make_ranks(engine, how, options.argc, options.argv, options.header, [&](endpoint& ep) {
     if (settings_error) std::rethrow_exception(settings_error);

@@ -94,7 +94,7 @@ std::string segment::create(memory_kind kind, const segment_layout& layout, segm
   return {};
 }
 
-// If the file has another size than the layout of this rank, check_identity() reports that. The
+// If the file has another size than the layout of this rank, validate_identity() reports that. The
 // header is read before the file is mapped, because another file may have unallocated pages.
 std::string segment::attach(const segment_offer& offer, const segment_layout& layout) {
   begin(offer.kind, layout);
@@ -102,14 +102,14 @@ std::string segment::attach(const segment_offer& offer, const segment_layout& la
                                                      : open_named_file(offer.name, offer.bytes, file_);
   segment_identity found{};
   if (why.empty() && pread(file_, &found, sizeof found, 0) != sizeof found) why = "the memory has no header";
-  if (why.empty()) why = check_identity(found, offer, layout);
+  if (why.empty()) why = validate_identity(found, offer, layout);
   if (why.empty()) why = map();
   if (!why.empty()) close();
   return why;
 }
 
-std::string segment::check_identity(const segment_identity& found, const segment_offer& offer,
-                                    const segment_layout& layout) {
+std::string segment::validate_identity(const segment_identity& found, const segment_offer& offer,
+                                       const segment_layout& layout) {
   if (found.magic != header_magic || found.nonce[0] != offer.nonce[0] || found.nonce[1] != offer.nonce[1])
     return "the memory belongs to another job";
   if (found.layout_hash != layout.hash() || found.bytes != layout.bytes())
@@ -139,7 +139,7 @@ std::string segment::attach_in(void* window, const segment_offer& offer, const s
   memory_ = static_cast<std::byte*>(window) + offer.window_offset;
   std::string why = reinterpret_cast<std::uintptr_t>(memory_) % window_alignment != 0
                         ? "the window begins at another offset in its page"
-                        : check_identity(header().identity, offer, layout);
+                        : validate_identity(header().identity, offer, layout);
   if (!why.empty()) close();
   return why;
 }

@@ -103,8 +103,8 @@ class segment {
   void begin(memory_kind kind, const segment_layout& layout) noexcept;
   std::string map();
   void write_header(const segment_layout& layout, segment_offer& offer) noexcept;
-  static std::string check_identity(const segment_identity& found, const segment_offer& offer,
-                                    const segment_layout& layout);
+  static std::string validate_identity(const segment_identity& found, const segment_offer& offer,
+                                       const segment_layout& layout);
 
   std::byte* memory_ = nullptr;
   memory_kind kind_ = memory_kind::none;

@@ -27,7 +27,7 @@ constexpr std::string_view name_prefix = "tutti-segment-";
 constexpr int size_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 // Beyond the limit, ftruncate() sends SIGXFSZ, which ends the process.
-std::string check_file_limit(std::size_t bytes) {
+std::string validate_file_limit(std::size_t bytes) {
   rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur)
     return {};
@@ -54,7 +54,7 @@ bool lock_new_file(int file) noexcept {
   return fstat(file, &found) == 0 && found.st_nlink > 0;
 }
 
-std::string check_size(int file, const std::string& what, std::size_t bytes) {
+std::string validate_size(int file, const std::string& what, std::size_t bytes) {
   struct stat found;
   if (fstat(file, &found) != 0) return failed_call("fstat " + what, errno);
   if (!S_ISREG(found.st_mode)) return what + " is not a regular file";
@@ -62,7 +62,7 @@ std::string check_size(int file, const std::string& what, std::size_t bytes) {
   return what + " has " + std::to_string(found.st_size) + " bytes instead of " + std::to_string(bytes);
 }
 
-std::string check_seals(int file, const std::string& what) {
+std::string validate_seals(int file, const std::string& what) {
   const int seals = fcntl(file, F_GET_SEALS);
   if (seals < 0) return failed_call(what + ": F_GET_SEALS", errno);
   return (seals & size_seals) == size_seals ? "" : what + " can be resized";
@@ -76,7 +76,7 @@ std::string failed_call(const std::string& what, int code) {
 
 // Where memfds without NOEXEC_SEAL are forbidden, it is required. Kernels before 6.3 reject it.
 std::string create_memfd(std::size_t bytes, int& file) {
-  if (std::string why = check_file_limit(bytes); !why.empty()) return why;
+  if (std::string why = validate_file_limit(bytes); !why.empty()) return why;
   constexpr unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
   file = memfd_create("tutti-segment", flags | MFD_NOEXEC_SEAL);
   if (file < 0 && errno == EINVAL) file = memfd_create("tutti-segment", flags);
@@ -87,7 +87,7 @@ std::string create_memfd(std::size_t bytes, int& file) {
 }
 
 std::string create_named_file(std::size_t bytes, std::uint64_t nonce, int& file, std::string& name) {
-  if (std::string why = check_file_limit(bytes); !why.empty()) return why;
+  if (std::string why = validate_file_limit(bytes); !why.empty()) return why;
   constexpr int attempts = 100;
   for (int i = 0; i < attempts; ++i) {
     char text[64];
@@ -138,7 +138,7 @@ std::string open_memfd(int pid, int number, std::size_t bytes, int& file) {
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, number);
   int handle = open(path, O_PATH | O_CLOEXEC);
   if (handle < 0) return failed_call(path, errno);
-  if (std::string why = check_size(handle, path, bytes); !why.empty())
+  if (std::string why = validate_size(handle, path, bytes); !why.empty())
     return close_on_failure(std::move(why), handle);
   char same[64];
   std::snprintf(same, sizeof same, "/proc/self/fd/%d", handle);
@@ -146,14 +146,14 @@ std::string open_memfd(int pid, int number, std::size_t bytes, int& file) {
   const int code = errno;
   close(handle);
   if (file < 0) return failed_call(path, code);
-  return close_on_failure(check_seals(file, path), file);
+  return close_on_failure(validate_seals(file, path), file);
 }
 
 std::string open_named_file(const std::string& name, std::size_t bytes, int& file) {
   const std::string path = std::string(folder) + name;
   file = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (file < 0) return failed_call(path, errno);
-  return close_on_failure(check_size(file, path, bytes), file);
+  return close_on_failure(validate_size(file, path, bytes), file);
 }
 
 std::string allocate(int file, std::size_t offset, std::size_t bytes) {

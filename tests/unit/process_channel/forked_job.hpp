@@ -20,11 +20,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "transport/shm/process_collectives.hpp"
+#include "transport/shm/node_collectives.hpp"
 #include "transport/shm/process_messages.hpp"
 
 namespace tutti::shm {
-using collectives = process_collectives<process_memory>;
+using collectives = node_collectives<process_memory>;
 constexpr std::size_t slot_bytes = 4096, page = 4096;
 constexpr std::size_t never = ~std::size_t{0};
 

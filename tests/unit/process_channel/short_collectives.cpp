@@ -52,16 +52,16 @@ void call_collectives(rank_process& me) {
   }
 }
 
-TEST(process_collectives, return_the_right_results) {
+TEST(node_collectives, return_the_right_results) {
   for (const int ranks : {2, 3, 8}) run_job(ranks, {}, call_collectives);
 }
-TEST(process_collectives, work_in_fenced_mode) { run_job(3, {.may_use_barriers = false}, call_collectives); }
-TEST(process_collectives, wrap_their_sequence_numbers) {
+TEST(node_collectives, work_in_fenced_mode) { run_job(3, {.may_use_barriers = false}, call_collectives); }
+TEST(node_collectives, wrap_their_sequence_numbers) {
   run_job(3, {.collective_start = ~std::uint64_t{100}}, call_collectives);
   run_job(3, {.collective_start = (std::uint64_t{1} << 32) - 100}, call_collectives);
 }
 
-TEST(process_collectives, wake_sleepers) {
+TEST(node_collectives, wake_sleepers) {
   for (const bool barriers : {true, false})
     run_job(4, {.may_use_barriers = barriers}, [](rank_process& me) {
       sleeping_waiter waiter;
@@ -69,7 +69,7 @@ TEST(process_collectives, wake_sleepers) {
     });
 }
 
-TEST(process_collectives, barriers_separate) {
+TEST(node_collectives, barriers_separate) {
   run_job(4, {}, [](rank_process& me) {
     for (int i = 0; i < 300; ++i) {
       // Each rank has a message of this round from every other one after the barrier.
@@ -87,7 +87,7 @@ TEST(process_collectives, barriers_separate) {
   });
 }
 
-TEST(process_collectives, a_root_does_not_wait_while_lines_are_free) {
+TEST(node_collectives, a_root_does_not_wait_while_lines_are_free) {
   run_job(2, {}, [](rank_process& me) {
     const auto mismatch = [](int, std::uint64_t) { throw failure("the calls differ"); };
     struct impatient : process_waiter {

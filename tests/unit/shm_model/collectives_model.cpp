@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "transport/shm/process_collectives.hpp"
+#include "transport/shm/node_collectives.hpp"
 #include "unit/shm_model/modelled_processes.hpp"
 
 namespace tutti::shm::model {
@@ -16,7 +16,7 @@ namespace {
 struct small_traits {
   static constexpr std::uint32_t line_count = 2, slot_count = 2;
 };
-using collectives = process_collectives<model_memory, small_traits>;
+using collectives = node_collectives<model_memory, small_traits>;
 constexpr std::size_t slot_bytes = 64, blocks = 128;
 constexpr std::size_t block_bytes = (collectives::bytes(slot_bytes) + 127) / 128 * 128;
 

@@ -53,7 +53,7 @@ void begin_mpi() {
 // name.
 std::string name_of_job() {
   const launcher by = find_launcher();
-  std::string name = by.module + by.evidence;
+  std::string name = by.module + by.variable;
   for (const char* variable : {"PMIX_NAMESPACE", "PMI_JOBID", "PMI_KVSNAME", "SLURM_JOB_ID", "SLURM_STEP_ID"})
     if (const char* value = secure_getenv(variable)) name += "/" + std::string(value);
   if (by.mpi) return name;

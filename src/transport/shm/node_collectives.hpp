@@ -33,12 +33,12 @@
 
 namespace tutti::shm {
 
-struct process_collectives_traits {
+struct node_collectives_traits {
   static constexpr std::uint32_t line_count = 8, slot_count = 2;  // powers of two
 };
 
-template <class M, class T = process_collectives_traits>
-class process_collectives {
+template <class M, class T = node_collectives_traits>
+class node_collectives {
  public:
   static constexpr std::size_t inline_bytes = 48;
 
@@ -49,8 +49,8 @@ class process_collectives {
   }
   /// `blocks[i]`: the memory of member i, `ranks[i]`: its rank in `words`. `start`: the first
   /// sequence number, the same on all members.
-  process_collectives(const std::vector<std::byte*>& blocks, const std::vector<int>& ranks, int member,
-                      std::size_t slot_bytes, const wakeup_words<M>& words, std::uint64_t start = 0)
+  node_collectives(const std::vector<std::byte*>& blocks, const std::vector<int>& ranks, int member,
+                   std::size_t slot_bytes, const wakeup_words<M>& words, std::uint64_t start = 0)
       : words_(&words), ranks_(ranks), member_(member), slot_bytes_(slot_bytes), next_(start) {
     for (std::byte* b : blocks) blocks_.push_back(reinterpret_cast<block*>(b));
     finished_.assign(blocks.size(), start);
@@ -94,7 +94,7 @@ class process_collectives {
   }
   /// The operand and digest of a member that has posted, valid until finish().
   const std::byte* operand_of(int i, std::size_t bytes) const noexcept {
-    return const_cast<process_collectives*>(this)->place(i, bytes);
+    return const_cast<node_collectives*>(this)->place(i, bytes);
   }
   std::uint64_t digest_of(int i) const { return M::view(line_of(i).digest); }
   /// Ends the call: this member reads no operand of it any more. Wakes members that sleep.
