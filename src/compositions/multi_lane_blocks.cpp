@@ -94,7 +94,7 @@ void allgather(planner& p) {
     parts::copy_blocks(p, order, all, p.output(), parts::uniform_displs(p.size(), n), true);
 }
 
-// Each rank first sends its node neighbours the blocks for their lanes; then the lanes exchange.
+// Each rank first sends its node neighbors the blocks for their lanes; then the lanes exchange.
 void alltoall(planner& p) {
   const parts::lane_grid grid(p);
   const std::size_t n = p.count();

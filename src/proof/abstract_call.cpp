@@ -56,7 +56,7 @@ std::size_t block_of(const case_options& w, int from, int to) {
   return (1 + static_cast<std::size_t>(from) * 3 + static_cast<std::size_t>(to) * 5) % (w.count + 1);
 }
 
-void add_neighbours(const case_options& w, abstract_call& p) {
+void add_neighbors(const case_options& w, abstract_call& p) {
   const auto ranks = static_cast<std::size_t>(w.ranks);
   p.sources.resize(ranks);
   p.destinations.resize(ranks);
@@ -269,7 +269,7 @@ abstract_call make_abstract_call(const case_options& w) {
     for (int r = 0; r < w.ranks; ++r)
       p.counts[static_cast<std::size_t>(r)] *= static_cast<std::size_t>(p.remote_group(r).size());
   if (w.what == collective::neighbor_allgatherv || w.what == collective::neighbor_alltoallv)
-    add_neighbours(w, p);
+    add_neighbors(w, p);
   else
     add_tables(w, p);
   return p;

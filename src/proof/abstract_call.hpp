@@ -110,8 +110,8 @@ inline constexpr formula_name formula_names[] = {
     {"word", "8, the bytes of a counter"},
     {"first", "size of the first of two groups"},
     {"second", "size of the second of two groups"},
-    {"sources", "the largest number of neighbours that a rank receives from"},
-    {"destinations", "the largest number of neighbours that a rank sends to"}};
+    {"sources", "the largest number of neighbors that a rank receives from"},
+    {"destinations", "the largest number of neighbors that a rank sends to"}};
 /// The values of these names and of the parameters.
 variables variables_of(const abstract_call& p);
 

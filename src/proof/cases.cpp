@@ -132,12 +132,12 @@ std::vector<case_options> call_shapes(const pure_algorithm& a, int ranks, bool e
   w.what = a.what;
   w.ranks = ranks;
   const bool inter = has_restriction(a.restrictions, restriction::inter);
-  const bool neighbours =
+  const bool neighbors =
       a.what == collective::neighbor_allgatherv || a.what == collective::neighbor_alltoallv;
   std::vector<case_options> all;
   for (const int first : inter ? pick(1, ranks) : std::vector<int>{0})
     for (const int root : is_rooted(a.what) ? pick(0, ranks) : std::vector<int>{0})
-      for (int graph = 0; graph < (neighbours ? 3 : 1); ++graph) {
+      for (int graph = 0; graph < (neighbors ? 3 : 1); ++graph) {
         w.first_group = first;
         w.root = root;
         w.graph = graph;

@@ -11,7 +11,7 @@
 // Rounds:       p < 3 ? p - 1 : p + ceil(p / 2) - 1
 // Bytes:        p < 3 ? n - b : n + b
 // Scratch:      0
-// Good for:     groups whose members know only their neighbours
+// Good for:     groups whose members know only their neighbors
 #include "algorithms/parts/row.hpp"
 
 namespace tutti::algorithms::allgather_along {

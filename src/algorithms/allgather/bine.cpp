@@ -3,10 +3,10 @@
 // allgather/bine
 //
 // A butterfly whose hops alternate in direction and shrink. They are two thirds as long as powers
-// of two: short messages travel far, long ones between neighbours. What a rank holds is contiguous
+// of two: short messages travel far, long ones between neighbors. What a rank holds is contiguous
 // if each rank begins with the block of its position in the order of halving. So every block is
 // first sent to the rank that begins with it: one short message replaces a local reordering of all
-// blocks. If the number of ranks is not a power of two, neighbouring ranks are folded.
+// blocks. If the number of ranks is not a power of two, neighboring ranks are folded.
 //
 // Source:       De Sensi and others 2025 (Bine trees)
 // Rounds:       floor(log2(p)) + (p == pof2 ? p > 2 : 1 + min(p - pof2, 2))

@@ -3,8 +3,8 @@
 // allgather/neighbor_exchange
 //
 // Ranks 2i and 2i + 1 form a pair and exchange their blocks first. Then every rank exchanges two
-// blocks with its neighbours on both sides alternately. To the neighbour in the next pair it sends
-// the blocks that its partner sent last; to its partner those that this neighbour sent last. So
+// blocks with its neighbors on both sides alternately. To the neighbor in the next pair it sends
+// the blocks that its partner sent last; to its partner those that this neighbor sent last. So
 // pairs of blocks spread in both directions at once.
 //
 // Source:       Chen, Zhang, Zhang, Yuan 2005
@@ -13,7 +13,7 @@
 // Rounds:       p / 2
 // Bytes:        b * (p - 1)
 // Scratch:      0
-// Good for:     large blocks; messages go to neighbours only, and there are half as many rounds as
+// Good for:     large blocks; messages go to neighbors only, and there are half as many rounds as
 //                 in a ring
 #include "schedule/algorithm.hpp"
 
@@ -21,7 +21,7 @@ namespace tutti::algorithms::allgather_neighbor_exchange {
 
 void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank, partner = r ^ 1;
-  const int outward = r % 2 == 0 ? -1 : 1;  // towards the neighbour in the other pair
+  const int outward = r % 2 == 0 ? -1 : 1;  // towards the neighbor in the other pair
   const int neighbor = (r + outward + p) % p;
   if (!s.in_place) b.copy(whole(buffer::input), block(buffer::output, r));
   b.exchange(partner, block(buffer::output, r), partner, block(buffer::output, partner));

@@ -3,7 +3,7 @@
 // allgather/recursive_doubling
 //
 // Each rank in a group of D consecutive ranks knows the blocks of the group. It exchanges them with
-// its counterpart in the neighbouring group, which merges both groups. D doubles from 1 until one
+// its counterpart in the neighboring group, which merges both groups. D doubles from 1 until one
 // group contains all ranks.
 //
 // Source:       folklore; Thakur, Rabenseifner, Gropp 2005

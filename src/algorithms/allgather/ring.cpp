@@ -10,7 +10,7 @@
 // Rounds:       p - 1
 // Bytes:        n - b
 // Scratch:      0
-// Good for:     large blocks; only neighbours communicate
+// Good for:     large blocks; only neighbors communicate
 #include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms::allgather_ring {

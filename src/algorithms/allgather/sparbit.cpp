@@ -4,7 +4,7 @@
 //
 // A binomial tree from every rank, the longest hop first. With hops of 2^i a rank forwards its own
 // block and those that it has received, which are 2^(i+1) apart; then it halves the hop. Most data
-// travel between neighbours, while Bruck's algorithm and recursive doubling send most data over the
+// travel between neighbors, while Bruck's algorithm and recursive doubling send most data over the
 // longest hop. The blocks of a round are packed into one message.
 //
 // Source:       Loch, Koslovski 2021

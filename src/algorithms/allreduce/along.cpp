@@ -14,7 +14,7 @@
 // Rounds:       <= p < 3 ? (segments + 1) * (p - 1) : 2 * (segments + p - 2)
 // Bytes:        p < 2 ? 0 : p == 2 ? n : 2 * n
 // Scratch:      0
-// Good for:     groups whose members know only their neighbours, also with operators that do not
+// Good for:     groups whose members know only their neighbors, also with operators that do not
 //                 commute
 #include "schedule/algorithm.hpp"
 

@@ -6,7 +6,7 @@
 // of two. Ranks halve the vector with partners at growing distances until each has one complete
 // piece. Then they return the same way and double the complete part, so that little data travels
 // far. The order of halving determines the owner of each piece, so that all messages are contiguous
-// and nothing is moved locally. If the number of ranks is not a power of two, neighbouring ranks
+// and nothing is moved locally. If the number of ranks is not a power of two, neighboring ranks
 // are folded.
 //
 // Source:       De Sensi and others 2025 (Bine trees)

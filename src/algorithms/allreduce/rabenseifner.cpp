@@ -2,7 +2,7 @@
 //
 // allreduce/rabenseifner
 //
-// Neighbouring ranks are folded to a power of two of groups. The groups reduce-scatter the vector,
+// Neighboring ranks are folded to a power of two of groups. The groups reduce-scatter the vector,
 // halving in each round the part that a group owns, and gather the halves in reverse order. The
 // nearest groups exchange the longest halves. So a partial result always covers consecutive ranks,
 // and operands keep their order.

@@ -2,7 +2,7 @@
 //
 // allreduce/recursive_doubling
 //
-// Neighbouring ranks are folded to a power of two of groups. In round i group g exchanges its whole
+// Neighboring ranks are folded to a power of two of groups. In round i group g exchanges its whole
 // partial result with group g xor 2^i; the lower group's is the left operand. Target and source
 // alternate between two buffers, because the partner may still read what was sent.
 //

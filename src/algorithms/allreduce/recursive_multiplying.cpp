@@ -3,7 +3,7 @@
 // allreduce/recursive_multiplying
 //
 // The number of ranks is written as a product of factors of at most k. If this is impossible,
-// neighbouring ranks are folded to the largest smaller number of groups that is such a product. In
+// neighboring ranks are folded to the largest smaller number of groups that is such a product. In
 // each round, sets of `factor` groups exchange whole partial results among all of them at the same
 // time. This needs fewer rounds than doubling, with more messages each. Each rank combines what it
 // received in rank order.

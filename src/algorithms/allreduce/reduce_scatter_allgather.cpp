@@ -3,7 +3,7 @@
 // allreduce/reduce_scatter_allgather
 //
 // The number of ranks is written as a product of factors of at most k. If this is impossible,
-// neighbouring ranks are folded to the largest smaller number of groups that is such a product. In
+// neighboring ranks are folded to the largest smaller number of groups that is such a product. In
 // each round, a set of `factor` groups cuts the part that they own into `factor` parts. They
 // exchange all of these at the same time, and each group combines the operands of its part in rank
 // order. At the end the parts are gathered in reverse order.
@@ -46,10 +46,10 @@ struct round_of_groups {
 /// Receives the data of an adjacent group directly into the result. The data of the others wait in
 /// slots; word 0 is the length of a slot, that of the own part.
 void reduce_scatter(builder& b, const round_of_groups& r, buffer source) {
-  const int digit = r.digit(), neighbour = digit > 0 ? digit - 1 : 1;
+  const int digit = r.digit(), neighbor = digit > 0 ? digit - 1 : 1;
   const place result = part(buffer::output, r.own(), r.each);
   const auto waiting = [&](int j) {
-    const int slot = j - (j > digit ? 1 : 0) - (j > neighbour ? 1 : 0);
+    const int slot = j - (j > digit ? 1 : 0) - (j > neighbor ? 1 : 0);
     return block(buffer::scratch0, slot, partition::padded);
   };
   if (r.factor > 2) {
@@ -59,14 +59,14 @@ void reduce_scatter(builder& b, const round_of_groups& r, buffer source) {
   for (int t = 1; t < r.factor; ++t) {
     const int to = r.member_at(t), from = r.member_at(-t);
     b.send(r.rank_of(to), part(source, r.first_of(to), r.each));
-    if (from == neighbour)
+    if (from == neighbor)
       b.recv_reduce(r.rank_of(from), from < digit, part(source, r.own(), r.each), result);
     else
       b.recv(r.rank_of(from), waiting(from));
   }
-  for (int j = neighbour - 1; j >= 0; --j)
+  for (int j = neighbor - 1; j >= 0; --j)
     if (j != digit) b.reduce(waiting(j), result, result);
-  for (int j = std::max(digit, neighbour) + 1; j < r.factor; ++j) b.reduce(result, waiting(j), result);
+  for (int j = std::max(digit, neighbor) + 1; j < r.factor; ++j) b.reduce(result, waiting(j), result);
   b.round();
 }
 

@@ -3,7 +3,7 @@
 // allreduce/ring
 //
 // The vector is cut into p blocks. Each block travels once around the ring to be reduced, and once
-// more to be distributed: a reduce-scatter and an allgather of p - 1 neighbour exchanges each.
+// more to be distributed: a reduce-scatter and an allgather of p - 1 neighbor exchanges each.
 //
 // Source:       Patarasuk, Yuan 2009
 // Restrictions: commutative
@@ -25,7 +25,7 @@ void write(const shape& s, builder& b) {
   b.split_into(p);
   const auto part = [&](buffer which, int base) { return block(which, at(base, -1, p), partition::split); };
   // The block that is sent was completed one step ago, and the one that is written is its
-  // neighbour, so they never conflict.
+  // neighbor, so they never conflict.
   b.send(up, block(buffer::input, r, partition::split));
   b.recv_reduce_left({down}, block(buffer::input, down, partition::split),
                      block(buffer::output, down, partition::split));

@@ -2,7 +2,7 @@
 //
 // alltoall/along
 //
-// A rank sends all blocks for one side as one message to its neighbour there. Each rank takes its
+// A rank sends all blocks for one side as one message to its neighbor there. Each rank takes its
 // own block out of a message and forwards the others, in both directions at once. Messages pass
 // through two scratch buffers: one is sent while the next is received.
 //
@@ -11,7 +11,7 @@
 // Rounds:       p < 3 ? p - 1 : p + ceil(p / 2) - 1
 // Bytes:        b * (ceil(p * p / 2) - 1)
 // Scratch:      p < 2 ? 0 : 2 * b * (p + 1)
-// Good for:     groups whose members know only their neighbours
+// Good for:     groups whose members know only their neighbors
 #include "algorithms/parts/row.hpp"
 
 namespace tutti::algorithms::alltoall_along {

@@ -2,7 +2,7 @@
 //
 // alltoallv/along, alltoallw/along
 //
-// A rank sends all blocks for one side as one message without gaps to its neighbour there, those
+// A rank sends all blocks for one side as one message without gaps to its neighbor there, those
 // that travel farthest first. Each rank takes its own block, the last, out of a message and
 // forwards the others, in both directions at once. The lengths of a message's blocks travel one
 // step ahead of it.
@@ -12,7 +12,7 @@
 // Rounds:       <= 3 * p
 // Bytes:        <= (b + word) * (ceil(p * p / 2) - 1)
 // Scratch:      p < 2 ? 0 : 2 * b * (p + 1) + 3 * word * (p + 1)
-// Good for:     groups whose members know only their neighbours
+// Good for:     groups whose members know only their neighbors
 #include "algorithms/parts/block_relay.hpp"
 #include "algorithms/parts/row.hpp"
 

@@ -10,7 +10,7 @@
 // Rounds:       p < 2 ? 0 : 2 * ceil(p / 2) - 1
 // Bytes:        0
 // Scratch:      0
-// Good for:     groups whose members know only their neighbours
+// Good for:     groups whose members know only their neighbors
 #include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms::barrier_along {

@@ -2,7 +2,7 @@
 //
 // bcast/along
 //
-// The vector travels from the root to both ends of the ranks, from neighbour to neighbour, in
+// The vector travels from the root to both ends of the ranks, from neighbor to neighbor, in
 // segments. A rank forwards one segment while it receives the next.
 //
 // Source:       folklore; pipelined chain
@@ -12,7 +12,7 @@
 //                 2 * segments - 2 + max(max(root, p - 1 - root), min(root, p - 1 - root) + 1)
 // Bytes:        p < 2 ? 0 : min(root, p - 1 - root) == 0 ? n : 2 * n
 // Scratch:      0
-// Good for:     groups whose members know only their neighbours
+// Good for:     groups whose members know only their neighbors
 #include "algorithms/parts/row.hpp"
 
 namespace tutti::algorithms::bcast_along {

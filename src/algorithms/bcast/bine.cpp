@@ -4,7 +4,7 @@
 //
 // A binomial tree in negabinary numbers. Hops alternate in direction, the longest first, and are
 // two thirds as long as those of a tree with one direction. If the number of ranks is not a power
-// of two, neighbouring ranks are folded. The second rank of a group receives last, after the first
+// of two, neighboring ranks are folded. The second rank of a group receives last, after the first
 // has served all its children. This takes no more rounds than a tree over all ranks.
 //
 // Source:       De Sensi and others 2025 (Bine trees)

@@ -2,7 +2,7 @@
 //
 // gather/along
 //
-// Every rank sends its block to its neighbour towards the root, and then, one by one, the blocks
+// Every rank sends its block to its neighbor towards the root, and then, one by one, the blocks
 // that arrive from behind it. It forwards one block while it receives the next, so scratch memory
 // holds two blocks.
 //
@@ -11,7 +11,7 @@
 // Rounds:       p - 1
 // Bytes:        b * max(root, p - 1 - root)
 // Scratch:      p < 3 ? 0 : 2 * b
-// Good for:     groups whose members know only their neighbours
+// Good for:     groups whose members know only their neighbors
 #include "algorithms/parts/row.hpp"
 
 namespace tutti::algorithms::gather_along {

@@ -5,7 +5,7 @@
 // A binomial tree in negabinary numbers, whose hops alternate in direction and double from the
 // leaves up. So a rank always holds the blocks of consecutive ranks, modulo p, and sends them on as
 // one message. The root stores blocks in rank order, so the blocks of at most one child wrap around
-// the end and arrive in two messages. If the number of ranks is not a power of two, neighbouring
+// the end and arrive in two messages. If the number of ranks is not a power of two, neighboring
 // ranks are folded.
 //
 // Source:       De Sensi and others 2025 (Bine trees)

@@ -2,7 +2,7 @@
 //
 // gatherv/along
 //
-// Every rank sends its block to its neighbour towards the root, and then, one by one, the blocks
+// Every rank sends its block to its neighbor towards the root, and then, one by one, the blocks
 // that arrive from behind it. Only the root knows the lengths, so the length of each block travels
 // one step ahead of it.
 //
@@ -11,7 +11,7 @@
 // Rounds:       <= p < 3 ? p - 1 : 2 * p - 3
 // Bytes:        <= (b + word) * max(root, p - 1 - root)
 // Scratch:      p < 3 ? 0 : 2 * b + 3 * word
-// Good for:     groups whose members know only their neighbours
+// Good for:     groups whose members know only their neighbors
 #include "algorithms/parts/block_relay.hpp"
 #include "algorithms/parts/row.hpp"
 

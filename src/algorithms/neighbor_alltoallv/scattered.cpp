@@ -30,10 +30,10 @@ struct edge {
   bool operator<(const edge& e) const { return std::tie(distance, number) < std::tie(e.distance, e.number); }
 };
 
-std::vector<edge> sorted(std::span<const int> neighbours, const shape& s, bool outgoing) {
+std::vector<edge> sorted(std::span<const int> neighbors, const shape& s, bool outgoing) {
   std::vector<edge> edges;
-  for (std::size_t i = 0; i < neighbours.size(); ++i) {
-    const int up = outgoing ? neighbours[i] - s.rank : s.rank - neighbours[i];
+  for (std::size_t i = 0; i < neighbors.size(); ++i) {
+    const int up = outgoing ? neighbors[i] - s.rank : s.rank - neighbors[i];
     edges.push_back({up < 0 ? up + s.size : up, 0, static_cast<int>(i)});
   }
   std::stable_sort(edges.begin(), edges.end());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages that pass through a rank from one neighbour to the other, if only the sender and the
+// Messages that pass through a rank from one neighbor to the other, if only the sender and the
 // receiver of a block know its length. The lengths of a message's blocks travel as words one step
 // ahead of it. In step i a rank receives message i and the words of message i + 1. In the same step
 // it forwards message i - 1 and the words of message i. So it holds two messages, in two

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reduce-scatter of one vector by recursive halving. Neighbouring ranks are folded to a power of
+// Reduce-scatter of one vector by recursive halving. Neighboring ranks are folded to a power of
 // two of groups, and the vector has one part for each group. In every round a group sends one half
 // of its current range to a partner. It combines the partner's share with the other half, until one
 // part is left.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of ranks, each of which communicates only with its two neighbours. A root has two rows, one
+// Rows of ranks, each of which communicates only with its two neighbors. A root has two rows, one
 // on each side. Transfers that last for different numbers of steps are written in stages. A stage
 // contains the steps with the same transfers, and most of it is a loop.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace tutti::parts {
 
-/// The position of a rank that is not the root: the neighbour nearer to the root, the one farther
+/// The position of a rank that is not the root: the neighbor nearer to the root, the one farther
 /// from it, and the number of ranks behind this one.
 struct row_position {
   int nearer, farther, behind;

@@ -15,7 +15,7 @@
 //                 2 * segments - 2 + max(max(root, p - 1 - root), min(root, p - 1 - root) + 1)
 // Bytes:        p < 2 ? 0 : n
 // Scratch:      p < 3 ? 0 : n
-// Good for:     groups whose members know only their neighbours, also with operators that do not
+// Good for:     groups whose members know only their neighbors, also with operators that do not
 //                 commute
 #include "algorithms/parts/row.hpp"
 

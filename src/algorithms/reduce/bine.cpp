@@ -4,7 +4,7 @@
 //
 // A binomial tree in negabinary numbers, whose hops alternate in direction and double from the
 // leaves up. So a partial result always covers consecutive ranks, and the next operand is adjacent
-// above or below. If the number of ranks is not a power of two, neighbouring ranks are folded. If
+// above or below. If the number of ranks is not a power of two, neighboring ranks are folded. If
 // the order of operands matters, the tree uses the only top for which no interval wraps around. The
 // top then sends the result to the root.
 //

@@ -3,8 +3,8 @@
 // reduce/linear
 //
 // All ranks send their operands to the root, which combines them one after the other. Those of
-// lower ranks become left operands, from its neighbour downwards; those of higher ranks become
-// right operands, from its neighbour upwards. So the order is kept without scratch memory.
+// lower ranks become left operands, from its neighbor downwards; those of higher ranks become
+// right operands, from its neighbor upwards. So the order is kept without scratch memory.
 //
 // Source:       folklore
 // Rounds:       p - 1

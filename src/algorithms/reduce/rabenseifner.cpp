@@ -2,7 +2,7 @@
 //
 // reduce/rabenseifner
 //
-// Neighbouring ranks are folded to a power of two P of groups, and the vector is cut into P parts.
+// Neighboring ranks are folded to a power of two P of groups, and the vector is cut into P parts.
 // The groups reduce-scatter it, halving in each round the part that a group owns. Then a binomial
 // tree gathers the parts to the root in reverse order. The nearest groups exchange the longest
 // halves. So a partial result always covers consecutive ranks, and operands keep their order. If

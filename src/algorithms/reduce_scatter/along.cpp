@@ -13,7 +13,7 @@
 // Rounds:       p < 3 ? p - 1 : p + ceil(p / 2) - 1
 // Bytes:        n * (p - 1) / p
 // Scratch:      p < 3 ? b * (p - 1) * in_place : 4 * b
-// Good for:     groups whose members know only their neighbours, also with operators that do not
+// Good for:     groups whose members know only their neighbors, also with operators that do not
 //                 commute
 #include "algorithms/parts/row.hpp"
 

@@ -4,9 +4,9 @@
 //
 // A butterfly whose hops alternate in direction and grow; they are two thirds as long as powers of
 // two. In every round a rank sends half of its current range to a partner: first long messages to
-// neighbours, then short ones far away. The halves are contiguous in rank order, so that in the end
+// neighbors, then short ones far away. The halves are contiguous in rank order, so that in the end
 // each rank holds the block of its position in the order of halving. One short message sends it to
-// its owner. If the number of ranks is not a power of two, neighbouring ranks are folded.
+// its owner. If the number of ranks is not a power of two, neighboring ranks are folded.
 //
 // Source:       De Sensi and others 2025 (Bine trees)
 // Restrictions: commutative

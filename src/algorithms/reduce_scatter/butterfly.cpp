@@ -2,7 +2,7 @@
 //
 // reduce_scatter/butterfly, reduce_scatter_block/butterfly
 //
-// Neighbouring ranks are folded to a power of two of groups. In every round a rank halves its
+// Neighboring ranks are folded to a power of two of groups. In every round a rank halves its
 // current range, the nearest partner first. So only adjacent runs of operands are combined, which
 // keeps the order. At the end a group holds the part whose number is its own with reversed bits;
 // one more exchange brings the parts to their owners.

@@ -2,7 +2,7 @@
 //
 // reduce_scatter/recursive_doubling, reduce_scatter_block/recursive_doubling
 //
-// Neighbouring ranks are folded to a power of two of groups. In round i group g exchanges its
+// Neighboring ranks are folded to a power of two of groups. In round i group g exchanges its
 // partial result of the whole vector with group g xor 2^i; the lower group's is the left operand.
 // In the last round a group receives only the blocks that its ranks own. The order of operands is
 // kept.

@@ -2,10 +2,10 @@
 //
 // reduce_scatter/recursive_halving, reduce_scatter_block/recursive_halving
 //
-// Neighbouring ranks are folded to a power of two of groups. In every round a rank halves its
+// Neighboring ranks are folded to a power of two of groups. In every round a rank halves its
 // current range, the farthest partner first. It sends the half that contains its partner's block
 // and combines what arrives with the other half. A rank that was folded in receives its block from
-// its neighbour at the end.
+// its neighbor at the end.
 //
 // Source:       Thakur, Rabenseifner, Gropp 2005
 // Restrictions: commutative

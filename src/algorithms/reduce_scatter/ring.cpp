@@ -12,7 +12,7 @@
 // Rounds:       p - 1
 // Bytes:        n * (p - 1) / p
 // Scratch:      p == 1 ? 0 : b * min(2, p - 2 + in_place)
-// Good for:     large blocks; only neighbours communicate
+// Good for:     large blocks; only neighbors communicate
 #include <algorithm>
 
 #include "schedule/algorithm.hpp"

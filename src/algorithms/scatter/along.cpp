@@ -2,7 +2,7 @@
 //
 // scatter/along
 //
-// The root sends the blocks of each side to its neighbour there, those that travel farthest first.
+// The root sends the blocks of each side to its neighbor there, those that travel farthest first.
 // Every rank forwards what arrives and keeps the last block. It forwards one block while it
 // receives the next, so scratch memory holds two blocks.
 //
@@ -11,7 +11,7 @@
 // Rounds:       p - 1
 // Bytes:        b * (p - 1)
 // Scratch:      p < 3 ? 0 : 2 * b
-// Good for:     groups whose members know only their neighbours
+// Good for:     groups whose members know only their neighbors
 #include "algorithms/parts/row.hpp"
 
 namespace tutti::algorithms::scatter_along {

@@ -5,7 +5,7 @@
 // A binomial tree in negabinary numbers, whose hops alternate in direction and halve towards the
 // leaves. So a rank always serves consecutive ranks, modulo p, and receives their blocks as one
 // message. The root's blocks are in rank order, so the blocks of at most one child wrap around the
-// end and travel in two messages. If the number of ranks is not a power of two, neighbouring ranks
+// end and travel in two messages. If the number of ranks is not a power of two, neighboring ranks
 // are folded.
 //
 // Source:       De Sensi and others 2025 (Bine trees)

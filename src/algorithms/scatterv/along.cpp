@@ -2,7 +2,7 @@
 //
 // scatterv/along
 //
-// The root sends the blocks of each side to its neighbour there, those that travel farthest first.
+// The root sends the blocks of each side to its neighbor there, those that travel farthest first.
 // Every rank forwards what arrives and keeps the last block. A rank knows only the length of its
 // own block, so the lengths of forwarded blocks travel one step ahead of them.
 //
@@ -11,7 +11,7 @@
 // Rounds:       <= p < 3 ? p - 1 : 2 * p - 3
 // Bytes:        <= (b + word) * (p - 1)
 // Scratch:      p < 3 ? 0 : 2 * b + 3 * word
-// Good for:     groups whose members know only their neighbours
+// Good for:     groups whose members know only their neighbors
 #include "algorithms/parts/block_relay.hpp"
 #include "algorithms/parts/row.hpp"
 
