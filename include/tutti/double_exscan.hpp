@@ -46,8 +46,8 @@ struct both_sides {
 template <class... Args>
 auto communicator::double_exscan(Args&&... args) const {
   using element_type = detail::element_of_call<void, std::remove_cvref_t<Args>...>;
-  constexpr detail::verdict v =
-      detail::judged_combination<false, element_type, std::remove_cvref_t<Args>...>();
+  constexpr detail::argument_error v =
+      detail::error_of_combination<false, element_type, std::remove_cvref_t<Args>...>();
   if constexpr (v.what != detail::problem::none) {
     detail::diagnostic<v.what, v.which>{};
     return detail::rejected_call_result{};

@@ -167,7 +167,8 @@ class reproducible {
   template <bool Rooted, class... Args>
   auto run(const char* operation, Args&&... args) const {
     using element = detail::element_of_call<void, std::remove_cvref_t<Args>...>;
-    constexpr detail::verdict v = detail::judged_combination<Rooted, element, std::remove_cvref_t<Args>...>();
+    constexpr detail::argument_error v =
+        detail::error_of_combination<Rooted, element, std::remove_cvref_t<Args>...>();
     if constexpr (v.what != detail::problem::none) {
       detail::diagnostic<v.what, v.which>{};
       return detail::rejected_call_result{};

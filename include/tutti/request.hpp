@@ -6,6 +6,10 @@
 // Every blocking call, wait() and test() of a rank progresses all unfinished calls of that rank. No
 // progress thread exists. Calls of one communicator may complete in any order, but all ranks begin
 // them in the same order.
+//
+// If another rank has rejected its arguments in an earlier call, wait(), test() and start() may
+// throw its peer_error (error.hpp). The earlier call need not be the one that they wait for. They
+// have done nothing then, so the program can repeat them.
 #pragma once
 
 #include <optional>

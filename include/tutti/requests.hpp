@@ -76,14 +76,14 @@ struct request_operations {
 
 /// The error in the arguments of a function that takes `out` at most once, and nothing else.
 template <parameter Out, class... Args>
-consteval verdict judged_request_call() {
+consteval argument_error error_of_request_call() {
   rules r;
   r.out.add(Out);
   if constexpr (sizeof...(Args) == 0) {
     return {};
   } else {
     constexpr argument_properties properties[] = {properties_in<void, Args>...};
-    return judge(r, true, properties, sizeof...(Args));
+    return find_error(r, true, properties, sizeof...(Args));
   }
 }
 
@@ -115,7 +115,7 @@ bool test_for_all(Range& range, status* to, const std::source_location& at) {
 /// wait_any() and test_any(): the first complete call.
 template <bool Wait, class Range, class... Args>
 auto any_of(Range& range, const std::source_location& at, Args&&... args) {
-  constexpr verdict v = judged_request_call<parameter::status, std::remove_cvref_t<Args>...>();
+  constexpr argument_error v = error_of_request_call<parameter::status, std::remove_cvref_t<Args>...>();
   if constexpr (v.what != problem::none) diagnostic<v.what, v.which>{};
   request_operations::validate(range, Wait ? "wait_any" : "test_any", at);
   status what;
@@ -151,8 +151,8 @@ auto any_of(Range& range, const std::source_location& at, Args&&... args) {
 /// waits if v is too small and may not be resized.
 template <class Range, class... Args>
 requires(sizeof...(Args) > 0) auto wait_all(Range&& requests, Args&&... args) {
-  constexpr detail::verdict v =
-      detail::judged_request_call<parameter::statuses, std::remove_cvref_t<Args>...>();
+  constexpr detail::argument_error v =
+      detail::error_of_request_call<parameter::statuses, std::remove_cvref_t<Args>...>();
   if constexpr (v.what != detail::problem::none) {
     detail::diagnostic<v.what, v.which>{};
     return detail::rejected_call_result{};
@@ -174,8 +174,8 @@ void wait_all(Range&& requests, std::source_location at = std::source_location::
 /// vector.
 template <class Range, class... Args>
 requires(sizeof...(Args) > 0) auto test_all(Range&& requests, Args&&... args) {
-  constexpr detail::verdict v =
-      detail::judged_request_call<parameter::statuses, std::remove_cvref_t<Args>...>();
+  constexpr detail::argument_error v =
+      detail::error_of_request_call<parameter::statuses, std::remove_cvref_t<Args>...>();
   if constexpr (v.what != detail::problem::none) {
     detail::diagnostic<v.what, v.which>{};
     return detail::rejected_call_result{};

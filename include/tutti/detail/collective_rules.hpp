@@ -129,7 +129,7 @@ constexpr rules rules_of(form f) {
   return r;
 }
 
-struct verdict {
+struct argument_error {
   problem what = problem::none;
   parameter which = parameter::unnamed;
 };
@@ -228,8 +228,8 @@ constexpr parameter length_needed(rules r, parameter type, bool in_place, parame
                                                                                    : send_recv_count;
 }
 
-constexpr verdict judge_types(rules r, bool in_place, parameter_set given,
-                              const argument_properties* arguments, std::size_t n) {
+constexpr argument_error find_type_error(rules r, bool in_place, parameter_set given,
+                                         const argument_properties* arguments, std::size_t n) {
   using enum parameter;
   parameter_set in;
   for (std::size_t i = 0; i < n; ++i)
@@ -260,7 +260,8 @@ template <class T, class A>
 inline constexpr argument_properties properties_in{
     parameter_of<A>, direction_of<A>, argument_problem<T, A>::value, owns_buffer<A>, is_fixed<A>};
 
-constexpr verdict judge(rules r, bool typed, const argument_properties* arguments, std::size_t n) {
+constexpr argument_error find_error(rules r, bool typed, const argument_properties* arguments,
+                                    std::size_t n) {
   parameter_set given, requested;
   for (std::size_t i = 0; i < n; ++i) {
     const argument_properties& a = arguments[i];
@@ -308,23 +309,23 @@ constexpr verdict judge(rules r, bool typed, const argument_properties* argument
       return {problem::request_cannot_return,
               r.out.has(parameter::recv_buf) ? parameter::recv_buf : parameter::send_recv_buf};
   }
-  return judge_types(r, in_place, given, arguments, n);
+  return find_type_error(r, in_place, given, arguments, n);
 }
 
 /// The error in the call F<T>(Args...).
 template <auto F, class T, class... Args>
-consteval verdict judged() {
+consteval argument_error error_of_call() {
   constexpr rules r = rules_of(F);
   if constexpr (!std::is_void_v<T> && (std::is_const_v<T> || is_packed_bool<T> || !is_sendable<T>))
     return {problem::no_element, r.buffer == parameter::send_recv_buf ? r.buffer : parameter::recv_buf};
   using element = element_in<F, T, Args...>;
   constexpr bool typed = !std::is_void_v<typename element::type>;
   if constexpr (sizeof...(Args) == 0) {
-    return judge(r, typed, nullptr, 0);
+    return find_error(r, typed, nullptr, 0);
   } else {
     constexpr argument_properties properties[] = {
         properties_in<typename element::template for_argument<Args>, Args>...};
-    return judge(r, typed, properties, sizeof...(Args));
+    return find_error(r, typed, properties, sizeof...(Args));
   }
 }
 

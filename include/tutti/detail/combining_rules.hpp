@@ -11,17 +11,17 @@ namespace tutti::detail {
 
 /// For a call that takes send_buf and op, and root if it is rooted, on elements of type T.
 template <bool Rooted, class T, class... Args>
-consteval verdict judged_combination() {
+consteval argument_error error_of_combination() {
   rules r;
   r.buffer = parameter::send_buf;
   r.in = {parameter::send_buf, parameter::op};
   if (Rooted) r.in.add(parameter::root);
   r.required.add(parameter::op);
   if constexpr (sizeof...(Args) == 0) {
-    return judge(r, false, nullptr, 0);
+    return find_error(r, false, nullptr, 0);
   } else {
     constexpr argument_properties properties[] = {properties_in<T, Args>...};
-    return judge(r, false, properties, sizeof...(Args));
+    return find_error(r, false, properties, sizeof...(Args));
   }
 }
 

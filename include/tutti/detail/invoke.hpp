@@ -125,7 +125,7 @@ template <form F, class T, class Communicator, class... Args>
   } else if constexpr ((holds_object<std::remove_cvref_t<Args>> || ...)) {
     return invoke_with_objects<F, T>(comm, static_cast<Args&&>(args)...);
   } else {
-    constexpr verdict v = judged<F, T, std::remove_cvref_t<Args>...>();
+    constexpr argument_error v = error_of_call<F, T, std::remove_cvref_t<Args>...>();
     if constexpr (v.what != problem::none) {
       diagnostic<v.what, v.which>{};
       return rejected_call_result{};

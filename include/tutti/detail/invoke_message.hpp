@@ -141,7 +141,7 @@ auto invoke_message(Communicator& comm, Args&&... args) {
   if constexpr ((holds_object<std::remove_cvref_t<Args>> || ...)) {
     return invoke_message_with_objects<F, T>(comm, static_cast<Args&&>(args)...);
   } else {
-    constexpr verdict v = judged<F, T, std::remove_cvref_t<Args>...>();
+    constexpr argument_error v = error_of_call<F, T, std::remove_cvref_t<Args>...>();
     if constexpr (v.what != problem::none) {
       diagnostic<v.what, v.which>{};
       return rejected_call_result{};

@@ -196,7 +196,7 @@ consteval argument_properties properties_with_objects() {
 
 /// The error in the call F<T>(Args...), some of whose arguments hold objects.
 template <auto F, class T, class... Args>
-consteval verdict judged_with_objects() {
+consteval argument_error error_with_objects() {
   using traits = object_call<F, T, Args...>;
   if constexpr (!takes_objects(F)) {
     parameter name = parameter::unnamed;
@@ -204,7 +204,7 @@ consteval verdict judged_with_objects() {
     return {problem::no_objects, name};
   } else {
     constexpr argument_properties properties[] = {properties_with_objects<F, T, traits, Args>()...};
-    return judge(without_counts(rules_of(F)), true, properties, sizeof...(Args));
+    return find_error(without_counts(rules_of(F)), true, properties, sizeof...(Args));
   }
 }
 

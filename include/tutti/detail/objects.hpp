@@ -120,7 +120,7 @@ using format_sent = typename object_named<parameter::send_buf, std::remove_cvref
 /// message_form.
 template <auto F, class T, class... Args>
 consteval bool diagnose_objects() {
-  constexpr verdict v = judged_with_objects<F, T, Args...>();
+  constexpr argument_error v = error_with_objects<F, T, Args...>();
   using unserializable = unserializable_of_call<F, T, Args...>;
   if constexpr (v.what != problem::none)
     return diagnostic<v.what, v.which>{}, false;

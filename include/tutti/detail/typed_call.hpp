@@ -189,9 +189,9 @@ class typed_frame : public typed_arguments<F, T, Args...> {
                        list_[this->at(Counts)], list_[this->at(Displs)]);
   }
   // Whether the blocks of the send buffer, or of the receive buffer, have counts of their own.
-  static constexpr bool sends_counted_blocks =
-      F.what == collective::scatterv || F.what == collective::alltoallv ||
-      (F.what == collective::neighbor_alltoallv && !F.equal_blocks);
+  static constexpr bool sends_counted_blocks = F.what == collective::scatterv ||
+                                               F.what == collective::alltoallv ||
+                                               (F.what == collective::neighbor_alltoallv && !F.equal_blocks);
   static constexpr bool receives_counted_blocks =
       has_rank_counts(F.what) && F.what != collective::scatterv && !F.equal_blocks;
   void count_sent(const collective_caller& s) {
