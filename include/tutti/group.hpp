@@ -39,8 +39,8 @@ class logring;
 
 namespace detail {
 
-inline const neighbours& nearest_of(const neighbours& all) noexcept { return all; }
-inline const neighbours& nearest_of(const hops& all) noexcept { return all.all; }
+inline const neighbors& nearest_of(const neighbors& all) noexcept { return all; }
+inline const neighbors& nearest_of(const hops& all) noexcept { return all.all; }
 
 /// The members that all four structures have.
 template <class Known>
@@ -53,8 +53,8 @@ class structure {
   int left() const noexcept { return nearest().left; }    ///< address of rank - 1
   int right() const noexcept { return nearest().right; }  ///< address of rank + 1
 
-  const neighbours& nearest() const noexcept { return nearest_of(all_); }  ///< for the library
-  const Known& known() const noexcept { return all_; }                     ///< for the library
+  const neighbors& nearest() const noexcept { return nearest_of(all_); }  ///< for the library
+  const Known& known() const noexcept { return all_; }                    ///< for the library
 
  protected:
   explicit structure(const Known& all) noexcept : all_(all) {}
@@ -79,16 +79,16 @@ class log_structure : public structure<hops> {
 
 /// Each member knows the one before it and the one behind it; beyond the ends the address is
 /// rank::null. 32 bytes.
-class chain : public detail::structure<detail::neighbours> {
+class chain : public detail::structure<detail::neighbors> {
  public:
   /// Local: all ranks of the parent.
   explicit chain(const communicator& parent)
-      : structure(detail::neighbours_in(detail::impl_of(parent), false)) {}
+      : structure(detail::neighbors_in(detail::impl_of(parent), false)) {}
   /// Local. The members of `ranks`, which are ranks of the parent, call it with the same list.
   /// O(size) time. Throws usage_error if the list has an invalid rank, has one twice, or lacks the
   /// caller.
   chain(const communicator& parent, std::span<const int> ranks)
-      : structure(detail::neighbours_in(detail::impl_of(parent), false, ranks)) {}
+      : structure(detail::neighbors_in(detail::impl_of(parent), false, ranks)) {}
   /// The same, with ranks in braces.
   chain(const communicator& parent, std::initializer_list<int> ranks)
       : chain(parent, std::span<const int>(ranks.begin(), ranks.size())) {}
@@ -97,7 +97,7 @@ class chain : public detail::structure<detail::neighbours> {
   explicit chain(const logchain& from) noexcept;  ///< local
   explicit chain(const logring& from) noexcept;   ///< local
   /// For the library.
-  explicit chain(const detail::neighbours& all) noexcept : structure(all) {}
+  explicit chain(const detail::neighbors& all) noexcept : structure(all) {}
 
   /// Collective: a chain of the members of the same colour, in the order of keys. Members with
   /// equal keys keep the order of ranks. A colour below 0 (tutti::colors::undefined) gives an empty
@@ -115,14 +115,14 @@ class chain : public detail::structure<detail::neighbours> {
 };
 
 /// The same as chain, but the last member precedes the first one. 32 bytes.
-class ring : public detail::structure<detail::neighbours> {
+class ring : public detail::structure<detail::neighbors> {
  public:
   /// Local: all ranks of the parent.
   explicit ring(const communicator& parent)
-      : structure(detail::neighbours_in(detail::impl_of(parent), true)) {}
+      : structure(detail::neighbors_in(detail::impl_of(parent), true)) {}
   /// Local; the same contract as for chain.
   ring(const communicator& parent, std::span<const int> ranks)
-      : structure(detail::neighbours_in(detail::impl_of(parent), true, ranks)) {}
+      : structure(detail::neighbors_in(detail::impl_of(parent), true, ranks)) {}
   /// The same, with ranks in braces.
   ring(const communicator& parent, std::initializer_list<int> ranks)
       : ring(parent, std::span<const int>(ranks.begin(), ranks.size())) {}
@@ -131,7 +131,7 @@ class ring : public detail::structure<detail::neighbours> {
   explicit ring(const logchain& from);                     ///< collective, like the one of a chain
   explicit ring(const logring& from) noexcept;             ///< local
   /// For the library.
-  explicit ring(const detail::neighbours& all) noexcept : structure(all) {}
+  explicit ring(const detail::neighbors& all) noexcept : structure(all) {}
 
   ring split(int color, int key = 0) const {
     return ring(detail::split(all_, true, color, key));

@@ -112,7 +112,7 @@ void validate_blocks(const communicator_state& where, const call& c, const block
     return;
   }
   const std::string expected = " for " + std::to_string(m.blocks) + " " +
-                               (is_neighborly(c.what) ? "neighbours"
+                               (is_neighborly(c.what) ? "neighbors"
                                 : where.inter()       ? "ranks on that side"
                                                       : "ranks");
   if (m.counts.size() != m.blocks)

@@ -178,7 +178,7 @@ std::size_t extent_of(const collective_caller& s, parameter counts_name, const c
     if (numbers.size() != p)
       refuse_call(s, name,
                   "holds " + std::to_string(numbers.size()) + " entries for " + std::to_string(p) +
-                      (is_neighborly(s.what) ? " neighbours" : " ranks"),
+                      (is_neighborly(s.what) ? " neighbors" : " ranks"),
                   "pass one for each of them");
     for (std::size_t i = 0; i < p; ++i)
       if (numbers.negative(i))

@@ -27,7 +27,7 @@ using window = std::vector<std::byte>;
 // the left) or behind (from the right) the window that is known.
 class bidirectional_scan {
  public:
-  bidirectional_scan(const neighbours& chain, const char* operation) : chain_(chain), operation_(operation) {}
+  bidirectional_scan(const neighbors& chain, const char* operation) : chain_(chain), operation_(operation) {}
 
   /// `length_of(n)`: bytes of a window of n members. `merge(near, far, left)` adds far to near.
   /// `on_hop(d, left, right)`: the addresses of the members 2^d hops away.
@@ -83,14 +83,14 @@ class bidirectional_scan {
     merge(with, incoming, left);
   }
 
-  neighbours chain_;
+  neighbors chain_;
   const char* operation_;
   direction right_, left_;  // where to
 };
 
 // Exchanges addresses only.
 template <class OnHop>
-void exchange_hops(const neighbours& chain, const char* operation, const OnHop& on_hop) {
+void exchange_hops(const neighbors& chain, const char* operation, const OnHop& on_hop) {
   window left, right;
   bidirectional_scan(chain, operation)
       .run(
@@ -102,31 +102,31 @@ struct bin_side {
   int count, nearest, farthest;
 };
 
-neighbours no_neighbours(communicator_impl* parent) {
-  neighbours none;
+neighbors no_neighbors(communicator_impl* parent) {
+  neighbors none;
   none.parent = parent;
   return none;
 }
 
 }  // namespace
 
-neighbours neighbours_in(communicator_impl& parent, bool wraps, const char* operation) {
+neighbors neighbors_in(communicator_impl& parent, bool wraps, const char* operation) {
   if (operation == nullptr) operation = wraps ? "ring" : "chain";
   parent.state().validate_usable_at_entry(operation);
   parent.state().validate_knows_all(operation);
-  neighbours all{&parent, parent.size(), parent.rank(), parent.rank(), parent.rank() - 1, parent.rank() + 1};
+  neighbors all{&parent, parent.size(), parent.rank(), parent.rank(), parent.rank() - 1, parent.rank() + 1};
   if (all.rank == 0) all.left = wraps ? all.size - 1 : rank::null;
   if (all.rank == all.size - 1) all.right = wraps ? 0 : rank::null;
   return all;
 }
 
-neighbours neighbours_in(communicator_impl& parent, bool wraps, std::span<const int> ranks) {
+neighbors neighbors_in(communicator_impl& parent, bool wraps, std::span<const int> ranks) {
   const char* const operation = wraps ? "ring" : "chain";
   parent.state().validate_usable_at_entry(operation);
   parent.state().validate_knows_all(operation);
   const int p = parent.size(), n = static_cast<int>(ranks.size());
   std::vector<bool> seen(static_cast<std::size_t>(p));
-  neighbours all;
+  neighbors all;
   all.parent = &parent;
   all.size = n;
   for (int i = 0; i < n; ++i) {
@@ -150,7 +150,7 @@ neighbours neighbours_in(communicator_impl& parent, bool wraps, std::span<const 
 
 hops hops_in(communicator_impl& parent, bool wraps) {
   hops h;
-  h.all = neighbours_in(parent, wraps, wraps ? "logring" : "logchain");
+  h.all = neighbors_in(parent, wraps, wraps ? "logring" : "logchain");
   std::fill(std::begin(h.left), std::end(h.left), rank::null);
   std::fill(std::begin(h.right), std::end(h.right), rank::null);
   const int n = h.all.size, me = h.all.rank;
@@ -162,7 +162,7 @@ hops hops_in(communicator_impl& parent, bool wraps) {
   return h;
 }
 
-neighbours open_ring(neighbours ring) noexcept {
+neighbors open_ring(neighbors ring) noexcept {
   if (ring.rank == 0) ring.left = rank::null;
   if (ring.rank == ring.size - 1) ring.right = rank::null;
   return ring;
@@ -178,7 +178,7 @@ hops open_ring(hops ring) noexcept {
 }
 
 // The address of either end is passed along the chain.
-neighbours close_chain(const neighbours& chain) {
+neighbors close_chain(const neighbors& chain) {
   if (chain.size == 0) return chain;
   window own(sizeof(int)), left, right;
   std::memcpy(own.data(), &chain.address, sizeof(int));
@@ -186,7 +186,7 @@ neighbours close_chain(const neighbours& chain) {
       .run(
           own, left, right, [](int) { return sizeof(int); },
           [](window& near, const window& far, bool) { near = far; }, [](int, int, int) {});
-  neighbours ring = chain;
+  neighbors ring = chain;
   const auto end_of = [&](const window& w) {
     int end = chain.address;
     if (!w.empty()) std::memcpy(&end, w.data(), sizeof end);
@@ -197,7 +197,7 @@ neighbours close_chain(const neighbours& chain) {
   return ring;
 }
 
-hops hops_of(const neighbours& of, bool wraps) {
+hops hops_of(const neighbors& of, bool wraps) {
   hops h;
   h.all = of;
   if (of.parent != nullptr) of.parent->state().validate_usable_at_entry(wraps ? "logring" : "logchain");
@@ -218,8 +218,8 @@ hops hops_of(const neighbours& of, bool wraps) {
   return h;
 }
 
-neighbours split_bin(const neighbours& given, bool wraps, int bins, int bin) {
-  const neighbours chain = wraps ? open_ring(given) : given;
+neighbors split_bin(const neighbors& given, bool wraps, int bins, int bin) {
+  const neighbors chain = wraps ? open_ring(given) : given;
   if (chain.size == 0) return chain;
   chain.parent->state().validate_usable_at_entry("split_bin");
   if (bins < 0 || bin >= bins)
@@ -244,9 +244,9 @@ neighbours split_bin(const neighbours& given, bool wraps, int bins, int bin) {
             }
           },
           [](int, int, int) {});
-  if (bin < 0) return no_neighbours(chain.parent);
+  if (bin < 0) return no_neighbors(chain.parent);
   const bin_side l = bins_of(left)[bin], r = bins_of(right)[bin];
-  neighbours part = chain;
+  neighbors part = chain;
   part.size = l.count + 1 + r.count;
   part.rank = l.count;
   part.left = l.count != 0 ? l.nearest : rank::null;
@@ -260,7 +260,7 @@ namespace {
 
 // The rows of all members, in the order of ranks, on every member.
 template <class Row>
-std::vector<Row> all_rows(const neighbours& chain, const char* operation, const Row& own_row) {
+std::vector<Row> all_rows(const neighbors& chain, const char* operation, const Row& own_row) {
   window own(sizeof(Row)), left, right;
   std::memcpy(own.data(), &own_row, sizeof(Row));
   bidirectional_scan(chain, operation)
@@ -279,19 +279,19 @@ std::vector<Row> all_rows(const neighbours& chain, const char* operation, const 
 
 }  // namespace
 
-neighbours split(const neighbours& given, bool wraps, int color, int key) {
-  const neighbours chain = wraps ? open_ring(given) : given;
+neighbors split(const neighbors& given, bool wraps, int color, int key) {
+  const neighbors chain = wraps ? open_ring(given) : given;
   if (chain.size == 0) return chain;
   chain.parent->state().validate_usable_at_entry("split");
   struct row {
     int address, color, key;
   };
   std::vector<row> all = all_rows(chain, "split", row{chain.address, color, key});
-  if (color < 0) return no_neighbours(chain.parent);
+  if (color < 0) return no_neighbors(chain.parent);
   std::erase_if(all, [&](const row& one) { return one.color != color; });
   const auto before = [](const row& a, const row& b) { return a.key < b.key; };
   if (!std::is_sorted(all.begin(), all.end(), before)) std::stable_sort(all.begin(), all.end(), before);
-  neighbours part = chain;
+  neighbors part = chain;
   const int n = static_cast<int>(all.size());
   part.size = n;
   part.rank = static_cast<int>(
@@ -306,7 +306,7 @@ neighbours split(const neighbours& given, bool wraps, int color, int key) {
 namespace {
 
 // The members agree on a number that none has used, and on the address of the first.
-communicator_handle make_group_over(communicator_impl& parent, const neighbours& chain, reach knows,
+communicator_handle make_group_over(communicator_impl& parent, const neighbors& chain, reach knows,
                                     const int* left, const int* right, int distance_count) {
   if (chain.parent != &parent)
     parent.state().refuse("over", "members", "have another communicator as their parent",
@@ -360,7 +360,7 @@ communicator_handle make_group_over(communicator_impl& parent, const neighbours&
 
 }  // namespace
 
-communicator_handle over(communicator_impl& parent, const neighbours& of, bool wraps) {
+communicator_handle over(communicator_impl& parent, const neighbors& of, bool wraps) {
   return make_group_over(parent, of, wraps ? reach::neighbors_around : reach::neighbors, &of.left, &of.right,
                          1);
 }

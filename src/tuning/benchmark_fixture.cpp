@@ -60,7 +60,7 @@ detail::communicator_handle benchmark_fixture::communicator(collective what, con
   detail::topology shape;
   if (is_neighborly(what)) {
     shape.graph = true;
-    shape.sources = shape.destinations = neighbours(rank(), size());
+    shape.sources = shape.destinations = neighbors(rank(), size());
   }
   return detail::make_over(s, ep_.open(all_ranks_, next_id_++, job_), std::move(shape));
 }

@@ -25,7 +25,7 @@ std::size_t total(const std::vector<std::size_t>& counts) {
 
 }  // namespace
 
-std::vector<int> neighbours(int rank, int ranks) {
+std::vector<int> neighbors(int rank, int ranks) {
   std::vector<int> near;
   for (const int r : {(rank + ranks - 1) % ranks, (rank + 1) % ranks})
     if (r != rank && std::find(near.begin(), near.end(), r) == near.end()) near.push_back(r);
@@ -33,7 +33,7 @@ std::vector<int> neighbours(int rank, int ranks) {
 }
 
 measured_call::measured_call(collective what, std::size_t bytes, int rank, int ranks, bool in_place)
-    : rank_(rank), ranks_(ranks), neighbours_(neighbours(rank, ranks)) {
+    : rank_(rank), ranks_(ranks), neighbors_(neighbors(rank, ranks)) {
   n_ = std::max<std::size_t>(1, bytes / sizeof(double));
   block_ = std::max<std::size_t>(1, n_ / (is_neighborly(what) ? 2 : static_cast<std::size_t>(ranks)));
   call_.what = what;
@@ -127,12 +127,12 @@ void measured_call::set_counts() {
       break;
     case collective::neighbor_allgatherv:
       call_.count = sent_ = uneven_count(rank_, 0);
-      for (const int r : neighbours_) out_counts_.push_back(uneven_count(r, 0));
+      for (const int r : neighbors_) out_counts_.push_back(uneven_count(r, 0));
       received_ = total(out_counts_);
       break;
     case collective::neighbor_alltoallv:
-      for (const int r : neighbours_) in_counts_.push_back(uneven_count(rank_, r));
-      for (const int r : neighbours_) out_counts_.push_back(uneven_count(r, rank_));
+      for (const int r : neighbors_) in_counts_.push_back(uneven_count(rank_, r));
+      for (const int r : neighbors_) out_counts_.push_back(uneven_count(r, rank_));
       sent_ = total(in_counts_);
       received_ = total(out_counts_);
       break;
@@ -202,7 +202,7 @@ void measured_call::each_result(const Visit& f) const {
       for (int r = 0; r < ranks_ && at < received_; ++r) block_of(at, r, 0, uneven_count(r, 0));
       return;
     case collective::neighbor_allgatherv:
-      for (const int r : neighbours_) block_of(at, r, 0, uneven_count(r, 0));
+      for (const int r : neighbors_) block_of(at, r, 0, uneven_count(r, 0));
       return;
     case collective::alltoall:
       for (int r = 0; r < ranks_; ++r) block_of(at, r, static_cast<std::size_t>(rank_) * block_, block_);
@@ -216,9 +216,9 @@ void measured_call::each_result(const Visit& f) const {
       }
       return;
     case collective::neighbor_alltoallv:
-      for (const int r : neighbours_) {
+      for (const int r : neighbors_) {
         std::size_t first = 0;
-        for (const int to : neighbours(r, ranks_)) {
+        for (const int to : neighbors(r, ranks_)) {
           if (to == rank_) break;
           first += uneven_count(r, to);
         }

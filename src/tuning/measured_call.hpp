@@ -18,7 +18,7 @@
 namespace tutti::tuning {
 
 /// The ranks before and after, without duplicates.
-std::vector<int> neighbours(int rank, int ranks);
+std::vector<int> neighbors(int rank, int ranks);
 
 class measured_call {
  public:
@@ -54,7 +54,7 @@ class measured_call {
   int rank_, ranks_;
   std::size_t n_ = 0, block_ = 0;  // elements
   tutti::call call_;
-  std::vector<int> neighbours_;
+  std::vector<int> neighbors_;
   std::vector<std::size_t> in_counts_, out_counts_;
   std::size_t sent_ = 0, received_ = 0, local_offset_ = 0;
   std::vector<double> in_, out_;

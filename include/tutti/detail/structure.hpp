@@ -6,7 +6,7 @@
 //
 // ```cpp
 // #include <tutti/detail/structure.hpp>
-// const detail::neighbours all = detail::neighbours_in(detail::impl_of(world), false);
+// const detail::neighbors all = detail::neighbors_in(detail::impl_of(world), false);
 // assert(all.size == world.size() && all.rank == world.rank());
 // assert((all.left == rank::null) == (all.rank == 0));
 // ```
@@ -24,7 +24,7 @@ namespace tutti::detail {
 
 /// Addresses are ranks of the parent, which must outlive this. For a rank in no group the size is 0
 /// and the addresses are rank::null.
-struct neighbours {
+struct neighbors {
   communicator_impl* parent = nullptr;
   int size = 0, rank = 0;
   int address = rank::null, left = rank::null, right = rank::null;
@@ -34,7 +34,7 @@ struct neighbours {
 /// rank::null.
 struct hops {
   static constexpr int max_distances = 31;
-  neighbours all;
+  neighbors all;
   int left[max_distances], right[max_distances];
 };
 
@@ -49,31 +49,31 @@ constexpr int distances(int n) noexcept {
 /// ring. Throws usage_error if the list has an invalid rank, has one twice, or lacks the caller.
 /// Also throws it if the parent was freed or knows only a few ranks. `operation` is the name for
 /// that error, if it is not chain or ring.
-neighbours neighbours_in(communicator_impl& parent, bool wraps, const char* operation = nullptr);
-neighbours neighbours_in(communicator_impl& parent, bool wraps, std::span<const int> ranks);
+neighbors neighbors_in(communicator_impl& parent, bool wraps, const char* operation = nullptr);
+neighbors neighbors_in(communicator_impl& parent, bool wraps, std::span<const int> ranks);
 hops hops_in(communicator_impl& parent, bool wraps);
 
 /// Local: disconnects the ends of a ring.
-neighbours open_ring(neighbours ring) noexcept;
+neighbors open_ring(neighbors ring) noexcept;
 hops open_ring(hops ring) noexcept;
 /// Collective over the members, ceil(log2(size)) rounds: connects the ends of a chain.
-neighbours close_chain(const neighbours& chain);
+neighbors close_chain(const neighbors& chain);
 /// Collective over the members, ceil(log2(size)) rounds: finds the members 2^d hops away, d = 0 ..
 /// ceil(log2(size)) - 1.
-hops hops_of(const neighbours& of, bool wraps);
+hops hops_of(const neighbors& of, bool wraps);
 
 /// Collective over the members, ceil(log2(size)) rounds. split() returns the members of one colour,
 /// in the order of keys, then of ranks. Each member sees all colours and keys, which takes O(size)
 /// memory. split_bin() returns the members of one bin, in the order of ranks. It sends O(bins)
 /// words per round. A colour or bin below 0 gives no group. Throws usage_error if the bin does not
 /// exist.
-neighbours split(const neighbours& chain, bool wraps, int color, int key);
-neighbours split_bin(const neighbours& chain, bool wraps, int bins, int bin);
+neighbors split(const neighbors& chain, bool wraps, int color, int key);
+neighbors split_bin(const neighbors& chain, bool wraps, int bins, int bin);
 
 /// Collective over the members: a communicator of the members that knows only the ranks that the
 /// structure knows. Throws usage_error if `parent` is not their parent, if it was freed, or if the
 /// caller is in no group.
-communicator_handle over(communicator_impl& parent, const neighbours& of, bool wraps);
+communicator_handle over(communicator_impl& parent, const neighbors& of, bool wraps);
 communicator_handle over(communicator_impl& parent, const hops& of, bool wraps);
 
 }  // namespace tutti::detail
