@@ -4,8 +4,8 @@
 // uses the engine that the program is started on. With --engines it starts itself again on each of
 // several engines.
 //
-// bench/protocol.hpp describes how a call is timed, and src/tuning/measured_call.hpp its data. Four
-// things are special to this program:
+// bench/protocol.hpp describes how a call is timed, and src/tuning/measured_call.hpp its data. This
+// program has four features of its own:
 //
 // The algorithm. Each measurement has a new communicator on which one algorithm is forced, as the
 // variable TUTTI_<COLLECTIVE>_ALGORITHM does for a whole process. So the timed calls name no

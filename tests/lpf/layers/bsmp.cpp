@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests BSMP: every process must receive what a model says that the others sent to it.
+// Tests BSMP: every process must receive the messages that a model predicts.
 #include "lpf/bsmp.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests BSPlib's messages: every process must read in a superstep what a model says that the others
-// have sent.
+// Tests BSPlib's messages: every process must read in each superstep the messages that a model
+// predicts.
 #include <algorithm>
 
 #include "bsplib.hpp"

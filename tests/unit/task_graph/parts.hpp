@@ -111,7 +111,7 @@ struct parts {
     std::memcpy(a->memory->data(), &value, sizeof value);
     return a;
   }
-  /// A message that says that a task of `from` has failed.
+  /// A message that reports a failed task of `from`.
   std::unique_ptr<arrival> failed(int from, const data_handle& d, std::uint32_t sequence) {
     const std::string text = text_of({"task \"a\"", from, "planted fault", nullptr});
     auto a = message(from, d, sequence, 0);
