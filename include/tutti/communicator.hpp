@@ -288,12 +288,12 @@ class communicator : public collectives<communicator>,
                     std::source_location at = std::source_location::current()) const;
 
   /// Collective: numbers the distinct texts that the ranks pass, in alphabetical order. Returns the
-  /// `number` of the caller's text, 0 .. count - 1, and their `count`. The number can be a colour
+  /// `index` of the caller's text, 0 .. count - 1, and their `count`. The index can be a color
   /// for split(), for example of host names. Costs an allgatherv of the texts.
   ///
   /// ```cpp
-  /// auto [number, count] = world.number_distinct(world.rank() % 2 == 0 ? "even" : "odd");
-  /// assert(number == world.rank() % 2 && count == std::min(world.size(), 2));
+  /// auto [index, count] = world.number_distinct(world.rank() % 2 == 0 ? "even" : "odd");
+  /// assert(index == world.rank() % 2 && count == std::min(world.size(), 2));
   /// ```
   distinct_number number_distinct(std::string_view text,
                                   std::source_location at = std::source_location::current()) const {

@@ -49,8 +49,8 @@ class p2p_transport {
   // A message stays in MPI until a receive of the library gets it, and next() finds nothing.
   virtual bool shared() const noexcept { return false; }
   /// Finds the first message that such a receive would take, if one has arrived.
-  virtual bool peek(int, int, detail::envelope&, const char*) { return false; }
-  /// Takes the message that peek() has found; null if another receiver took it.
+  virtual bool probe(int, int, detail::envelope&, const char*) { return false; }
+  /// Takes the message that probe() has found; null if another receiver took it.
   virtual shm::unexpected_message* fetch(const detail::envelope&, const char*) { return nullptr; }
 
   // --- receives that the engine of a shared communicator posts itself

@@ -210,7 +210,7 @@ void numbered_texts(const communicator& world) {
       world.number_distinct("node" + std::to_string(p - me) + "of many that do not fit anywhere small");
   check.equal(all.count, p);
   const auto same = world.number_distinct("");
-  check.equal(same.number, 0);
+  check.equal(same.index, 0);
   check.equal(same.count, 1);
 }
 

@@ -113,7 +113,7 @@ TEST_F(a_group_factory, numbers_distinct_texts_in_their_order) {
     }
   };
   const distinct_number found = factory.number_distinct(texts[3]);
-  EXPECT_EQ(found.number, 3);
+  EXPECT_EQ(found.index, 3);
   EXPECT_EQ(found.count, 4);
 }
 

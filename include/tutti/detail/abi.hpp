@@ -37,8 +37,8 @@ class communicator;
 
 /// The number of distinct texts, and the index of the caller's text among them in their order.
 struct distinct_number {
-  int number;  ///< 0 .. count - 1
-  int count;   ///< how many distinct texts
+  int index;  ///< of the caller's text, 0 .. count - 1
+  int count;  ///< how many distinct texts
 };
 }  // namespace tutti
 

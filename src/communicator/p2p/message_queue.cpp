@@ -195,7 +195,7 @@ void message_queue::fetch_posted(const posted_recv* until) {
   for (posted_recv* recv = first_; recv != nullptr && (until == nullptr || !until->over());) {
     detail::envelope found;
     if (recv->current != posted_recv::state::waiting ||
-        !transport_->peek(recv->what.source, recv->what.tag, found, recv->what.operation)) {
+        !transport_->probe(recv->what.source, recv->what.tag, found, recv->what.operation)) {
       recv = recv->next;
       continue;
     }
@@ -267,7 +267,7 @@ bool message_queue::find(int source, int tag, detail::envelope& found, const cha
   if (!shared_) [[likely]]
     return false;
   detail::envelope what;
-  if (!transport_->peek(source, tag, what, operation) || first_match(what) != nullptr) return false;
+  if (!transport_->probe(source, tag, what, operation) || first_match(what) != nullptr) return false;
   found = what;
   return true;
 }

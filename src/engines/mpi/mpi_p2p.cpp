@@ -85,7 +85,7 @@ shm::unexpected_message* mpi_p2p_transport::next(const char* operation) {
   return shared_ ? nullptr : matched(MPI_ANY_SOURCE, MPI_ANY_TAG, operation);
 }
 
-bool mpi_p2p_transport::peek(int source, int tag, detail::envelope& what, const char* operation) {
+bool mpi_p2p_transport::probe(int source, int tag, detail::envelope& what, const char* operation) {
   int flag = 0;
   MPI_Status status;
   check(MPI_Iprobe(mpi_source(source), mpi_tag(tag), comm_, &flag, &status), operation, rank_);

@@ -38,7 +38,7 @@ class mpi_p2p_transport final : public p2p_transport {
   void drop(shm::unexpected_message& one, bool received) noexcept override;
 
   bool shared() const noexcept override { return shared_; }
-  bool peek(int source, int tag, detail::envelope& what, const char* operation) override;
+  bool probe(int source, int tag, detail::envelope& what, const char* operation) override;
   shm::unexpected_message* fetch(const detail::envelope& what, const char* operation) override;
 
   bool try_irecv(const detail::recv_args& r, transfer& t) override;

@@ -27,7 +27,7 @@ struct process_memory {
     return word.load(std::memory_order_acquire);
   }
   /// Makes all earlier accesses of this process visible to the process that acquires the value.
-  /// `fenced`: also before any later peek() of this process.
+  /// `fenced`: also before any later load_flag() of this process.
   template <class T>
   static void publish(std::atomic<T>& word, T value, bool fenced) noexcept {
     if (fenced) [[unlikely]] {
@@ -38,7 +38,7 @@ struct process_memory {
       std::atomic_signal_fence(std::memory_order_seq_cst);
     }
   }
-  static std::uint32_t peek(const std::atomic<std::uint32_t>& word) noexcept {
+  static std::uint32_t load_flag(const std::atomic<std::uint32_t>& word) noexcept {
     return word.load(std::memory_order_seq_cst);
   }
   /// Plain accesses, which a word orders.

@@ -64,7 +64,7 @@ class wakeup_words {
   }
   /// After a publish(): wakes a rank if it sleeps for one of these reasons.
   void signal(int rank, std::uint32_t reasons) const {
-    if ((M::peek(armed_[rank]) & reasons) != 0) [[unlikely]]
+    if ((M::load_flag(armed_[rank]) & reasons) != 0) [[unlikely]]
       M::wake(armed_[rank]);
   }
 

@@ -111,7 +111,7 @@ struct model_memory {
     if (fenced && !how().no_fence_of_writer && !how().polls) drain();
     for (const delayed_read& r : std::exchange(delayed_reads(), {})) load(r.to, r.at, r.bytes);
   }
-  static std::uint32_t peek(const std::atomic<std::uint32_t>& word) {
+  static std::uint32_t load_flag(const std::atomic<std::uint32_t>& word) {
     return how().polls ? 0 : acquire(word);
   }
   static void write(std::byte* at, const void* from, std::size_t bytes) {
