@@ -73,7 +73,7 @@ void call_dispatcher::run_rejected(const call& c) {
   substitute_buffers substitutes;
   prepare_rejected(self_, state_, substitute, mode::blocking, substitutes);
   serve(self_, substitute);
-  substitutes.diagnose();
+  substitutes.rethrow_fault();
 }
 
 namespace {

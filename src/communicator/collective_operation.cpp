@@ -183,14 +183,14 @@ class call_dispatcher::rejected_operation final : public pending {
     const bool over = serve([&] { return inner->test(); });
     if (over) {
       in_progress_ = false;
-      substitutes.diagnose();
+      substitutes.rethrow_fault();
     }
     return over;
   }
   void wait() override {
     serve([&] { return inner->wait(), true; });
     in_progress_ = false;
-    substitutes.diagnose();
+    substitutes.rethrow_fault();
   }
   // Its own error matters more than that of another rank.
   bool test_at_entry() override { return test(); }

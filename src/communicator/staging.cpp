@@ -93,7 +93,7 @@ void staging::record_fault(Validate&& validate) {
   }
 }
 
-void staging::diagnose() const {
+void staging::rethrow_fault() const {
   if (fault_) std::rethrow_exception(fault_);
 }
 
@@ -128,7 +128,7 @@ void staging::disable_copies() noexcept {
 
 // --- what is sent
 
-void staging::send_run(caller where, parameter name, long long elements, std::size_t blocks) {
+void staging::set_send_length(caller where, parameter name, long long elements, std::size_t blocks) {
   if (elements < 0) return;
   record_fault([&] {
     std::size_t all = 0;
@@ -206,7 +206,7 @@ std::size_t staging::items(caller where, parameter name, std::size_t elements, c
   return s.elements_per_item_ == 0 ? 0 : elements / s.elements_per_item_;
 }
 
-void staging::receive_run(caller where, side& s, std::size_t elements) {
+void staging::set_receive_length(caller where, side& s, std::size_t elements) {
   const block run{0, items(where, s.type_, elements, s)};
   validate_reach(where, s.buffer_, s, run);
   s.written_ = {run};

@@ -266,7 +266,7 @@ void prepare_rejected(communicator_impl& self, const communicator_state& where, 
   try {
     validate(where, c);
   } catch (const usage_error&) {
-    into.diagnose();  // the call has more than one error
+    into.rethrow_fault();  // the call has more than one error
   }
   into.announce(s, c);
 }

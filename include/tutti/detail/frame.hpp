@@ -318,7 +318,7 @@ class frame : public frame_of<F, T, Args...>::base {
 
   /// Everything afterwards. It may be called again after each run of a persistent call.
   result_type finish() {
-    substitute_.diagnose();
+    substitute_.rethrow_fault();
     if constexpr (F.what == collective::exscan) {
       if (rank_ == 0) {
         T* to = static_cast<T*>(call_.output);

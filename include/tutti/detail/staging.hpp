@@ -20,7 +20,7 @@ namespace tutti::detail {
 /// The two sides of a call, which are its send buffer and its receive buffer. Each may have a
 /// layout. An in-place call has one side, `in`.
 ///
-/// An error in the send data is stored until diagnose(), and the frame gets arguments that it
+/// An error in the send data is stored until rethrow_fault(), and the frame gets arguments that it
 /// rejects. Thus the other ranks learn of it in the exchange that they wait in.
 class staging {
  public:
@@ -75,7 +75,7 @@ class staging {
   bool in_bytes() const noexcept { return in_bytes_; }
 
   /// Sets the send length in elements (negative: the frame rejects it), given by parameter `name`.
-  void send_run(caller, parameter name, long long elements, std::size_t blocks);
+  void set_send_length(caller, parameter name, long long elements, std::size_t blocks);
   /// Sets blocks of items, and fills the lists for the frame. Null: no displacements.
   void send_blocks(const collective_caller&, parameter counts_name, const counts_view& counts,
                    parameter displs_name, const counts_view* displs, std::vector<std::size_t>& scaled,
@@ -85,10 +85,10 @@ class staging {
 
   /// Sets the received length of a side, in elements. Throws if it is not whole items, or exceeds
   /// the buffer.
-  void receive_run(caller, side&, std::size_t elements);
-  /// Sets the arrived length of a received run, in whole items; it is at most the given capacity.
+  void set_receive_length(caller, side&, std::size_t elements);
+  /// Sets the length of the data that arrived, in whole items. It is at most the given capacity.
   static void arrived(side&, std::size_t bytes) noexcept;
-  /// receive_run() for blocks. Returns their displacements in elements.
+  /// Sets the lengths of received blocks with counts. Returns their displacements in elements.
   counts_view receive_blocks(const collective_caller&, side&, const counts_view& elements,
                              const counts_view* displs);
 
@@ -101,7 +101,7 @@ class staging {
   std::size_t items(caller, parameter name, std::size_t elements, const side&) const;
 
   /// Throws the stored error, if there is one.
-  void diagnose() const;
+  void rethrow_fault() const;
   const std::exception_ptr& fault() const noexcept { return fault_; }
   /// Prevents writes to the caller's memory, and reads if the send data has an error.
   void disable_copies() noexcept;

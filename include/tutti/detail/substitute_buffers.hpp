@@ -25,9 +25,9 @@ class substitute_buffers {
   }
 
   /// A call that rejects its arguments calls this from the handler of the error. It changes `c`
-  /// into a call that serves the other ranks, and stores the error for diagnose(). It throws the
-  /// error instead if the other ranks know of it or do not wait. It also throws if they expect data
-  /// whose length this rank cannot know.
+  /// into a call that serves the other ranks, and stores the error for rethrow_fault(). It throws
+  /// the error instead if the other ranks know of it or do not wait. It also throws if they expect
+  /// data whose length this rank cannot know.
   ///
   /// `c` may be filled in part: its buffers are valid or null, its count is valid or 0, and its
   /// lists are the caller's. `given` is the length of a block in the arguments, or refused_count.
@@ -50,7 +50,7 @@ class substitute_buffers {
   /// Whether prepare() has made the call one that serves the other ranks.
   bool used() const noexcept { return used_; }
   /// Throws the stored error, if prepare() has stored one.
-  void diagnose() const {
+  void rethrow_fault() const {
     if (used_) rethrow();
   }
 

@@ -171,7 +171,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
         both && (F.what == collective::allgather || (F.what == collective::gather && at_root(s)));
     return static_cast<std::size_t>(to_all ? s.send_blocks : of_all ? s.recv_blocks : 1);
   }
-  void count_run(const collective_caller& s) {
+  void count_equal_blocks(const collective_caller& s) {
     constexpr parameter name = length_name();
     long long n = 0;
     if constexpr (name == recv_counts) {
@@ -180,7 +180,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
     } else if constexpr (given<name>) {
       n = stage_.scaled(s, name, this->template data<name>(), this->side_of(name));
     }
-    stage_.send_run(s, name, n, blocks(s));
+    stage_.set_send_length(s, name, n, blocks(s));
   }
   template <parameter Counts, parameter Displs>
   void count_blocks(const collective_caller& s) {
@@ -199,11 +199,11 @@ class typed_frame : public typed_arguments<F, T, Args...> {
       count_blocks<send_counts, send_displs>(s);
     else if constexpr (both && receives_counted_blocks) {
       if (F.what == collective::gatherv && !at_root(s))
-        count_run(s);
+        count_equal_blocks(s);
       else
         count_blocks<recv_counts, recv_displs>(s);
     } else {
-      count_run(s);
+      count_equal_blocks(s);
     }
   }
 
@@ -258,7 +258,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
       if (some) stage_.items(s, type, F.equal_blocks ? call_.out_counts[0] : call_.count, to);
       constexpr bool whole_side = !both || F.what == collective::gather || F.what == collective::allgather ||
                                   F.what == collective::alltoall;
-      stage_.receive_run(s, to, whole_side ? to.size() : call_.count);
+      stage_.set_receive_length(s, to, whole_side ? to.size() : call_.count);
       if (F.what == collective::exscan && s.rank == 0 && !both) stage_.preserve_received();
     }
   }
@@ -275,7 +275,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
 
   // Called after the frame has built the call in elements.
   void build_items(const collective_caller& s) {
-    stage_.diagnose();
+    stage_.rethrow_fault();
     this->require_identity(s);
     if constexpr (typed_received) count_received(s);
     if (call_.output == nullptr) this->leave_empty();
@@ -314,7 +314,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
       if (const std::exception_ptr& wrong = stage_.fault()) inner_.substitutes().set_fault(wrong);
       inner_.set_up(s);
     } catch (...) {
-      stage_.diagnose();  // the frame got arguments that it must reject
+      stage_.rethrow_fault();  // the frame got arguments that it must reject
       throw;
     }
     if (stage_.in_bytes()) call_.type = element_of<std::byte>();
@@ -342,8 +342,8 @@ class typed_frame : public typed_arguments<F, T, Args...> {
   }
 
   result_type finish() {
-    this->substitute_.diagnose();
-    inner_.substitutes().diagnose();
+    this->substitute_.rethrow_fault();
+    inner_.substitutes().rethrow_fault();
     if constexpr (F.what == collective::exscan) {
       inner_.finish();  // writes the values of rank 0, if there are any
       stage_.unpack();

@@ -50,13 +50,13 @@ class typed_message_frame : public message_frame<F, T, Args...> {
   long long bytes_of(const staging::side& side) {
     const std::size_t n = validated_count(this->site(), Name, this->template data<Name>());
     const long long bytes = stage_.scaled(this->site(), Name, static_cast<long long>(n), side);
-    stage_.diagnose();
+    stage_.rethrow_fault();
     return bytes;
   }
 
   // Returns memory for `bytes` bytes. Throws if they exceed the buffer.
   void* prepare_buffer(staging::side& side, std::size_t bytes) {
-    stage_.receive_run(this->site(), side, bytes);
+    stage_.set_receive_length(this->site(), side, bytes);
     side.resize(bytes);
     return side.data();
   }
@@ -86,8 +86,8 @@ class typed_message_frame : public message_frame<F, T, Args...> {
 
   send_args outgoing(int default_tag) {
     if constexpr (typed_in) {
-      stage_.send_run(this->site(), send_count, bytes_of<send_count>(stage_.in), 1);
-      stage_.diagnose();
+      stage_.set_send_length(this->site(), send_count, bytes_of<send_count>(stage_.in), 1);
+      stage_.rethrow_fault();
       if constexpr (F.how != mode::persistent) stage_.pack();
       send_args l = this->destination_args(default_tag);
       l.data = stage_.in.data();
@@ -102,7 +102,8 @@ class typed_message_frame : public message_frame<F, T, Args...> {
     if constexpr (!typed_out)
       base::validate_capacity();
     else if constexpr (given<recv_count>)
-      stage_.receive_run(this->site(), target(), static_cast<std::size_t>(bytes_of<recv_count>(target())));
+      stage_.set_receive_length(this->site(), target(),
+                                static_cast<std::size_t>(bytes_of<recv_count>(target())));
   }
 
   recv_args incoming() {
