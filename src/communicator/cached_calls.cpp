@@ -7,7 +7,7 @@
 
 namespace tutti::detail {
 
-// Where all paths end. It is inline because the path to a native collective is so short that a
+// All paths end here. It is inline because the path to a native collective is so short that a
 // function call matters.
 [[gnu::always_inline]] inline void call_dispatcher::execute_cached(const call& c, cached_call& r) {
   if (has_active_operations()) [[unlikely]]

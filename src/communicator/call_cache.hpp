@@ -27,14 +27,14 @@
 
 namespace tutti::detail {
 
-/// How a cached call is executed: by the executor, or on one of two shorter paths.
+/// The path of a cached call: the executor, or one of two shorter ones.
 enum class call_path : std::uint8_t {
   executor,  ///< schedule_run::begin() and advance(), or a composition
   native,    ///< the engine's own collective
   simple     ///< schedule_run::run_simple(): simple exchanges only
 };
 
-/// What the calls need whose counts lie in one interval.
+/// The data of the calls whose counts lie in one interval.
 struct count_interval {
   std::uint64_t upper_bound;          // the largest count of the interval
   prepared_call* prepared = nullptr;  // null: there was no such call yet
@@ -161,7 +161,7 @@ struct alignas(64) cached_call {
 
 class call_cache {
  public:
-  /// What decides whether calls of a communicator may be repeated without validation.
+  /// The conditions under which calls of a communicator may be repeated without validation.
   struct mode {
     bool compared = false;  // checked mode
     bool traced = false;

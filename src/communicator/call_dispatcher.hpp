@@ -19,19 +19,19 @@
 //   7  `call` that repeats none; every vector form; all calls  run_call(), run_uncached()
 //      in checked mode, with a trace, or with algorithm()
 //
-// If operations are under way on this rank, a call of row 1 takes the path of row 2, and a call of
-// row 3 that of row 4. Counts are compared out of line if there are many, if displacements are left
-// out, if the two directions differ in their number of bytes, or if the engine has no function for
-// the call. If the cache lacks the count of row 2, run_full_call() returns false. If it lacks that
-// of row 6, run_full_call() calls run_uncached().
+// If operations are under way on this rank, calls of row 1 take the path of row 2. Calls of row 3
+// then take that of row 4. Counts are compared out of line if there are many, or if displacements
+// are left out. They are too if the two directions differ in their number of bytes, or if the
+// engine has no function for the call. If the cache lacks the count of row 2, run_full_call()
+// returns false. If it lacks that of row 6, run_full_call() calls run_uncached().
 //
 // Rows 1 and 3 end in the function that the engine has made ready. So does row 4 if there is such a
 // function and no operation is under way. All other repeated calls end in execute_cached(). It
 // calls the engine's collective, a simple schedule, or the executor (execute()). While operations
 // are under way it always calls the executor, because they progress only there.
 //
-// run_uncached() validates the call, compares it in checked mode, selects, stores the result in the
-// cache, and executes it: a vector form by execute(), others by run_full_call(). If the arguments
+// run_uncached() validates the call, compares it in checked mode, selects, and stores the result in
+// the cache. It executes vector forms by execute(), and others by run_full_call(). If the arguments
 // are wrong, it throws, and first serves the other ranks if they wait. With a trace it measures the
 // call. It then executes a call that the cache contains by run_full_call(), and skips the rest.
 #pragma once
@@ -89,7 +89,7 @@ class call_dispatcher final : public control_calls {
   }
   /// Whether this rank has begun the call with this id.
   bool has_begun(std::uint32_t id) const noexcept { return static_cast<std::int32_t>(next_id_ - id) > 0; }
-  /// What a rejection of a call of this communicator means for this rank.
+  /// The meaning of a rejection of a call of this communicator for this rank.
   rejection_state state_of(const rejection& r) const noexcept {
     if (!has_begun(r.call)) return rejection_state::later;
     const int rank = state_.rank();

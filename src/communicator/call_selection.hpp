@@ -16,7 +16,7 @@ namespace tutti::detail {
 /// Whether the engine executes such a call by a collective of its own.
 native_offer offers_native(const communicator_state& where, const agreed_signature& s) noexcept;
 
-/// What selection may read. The engine's part must be open.
+/// The values that selection may read. The engine's part must be open.
 selection_context selection_context_of(const communicator_state& where, const agreed_signature& s);
 
 /// Selects, and counts the overrides that were obeyed. Throws usage_error if nothing serves the

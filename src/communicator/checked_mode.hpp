@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checked mode (TUTTI_CHECK=1): before a call, every rank sends a digest of it to all others, and
-// all ranks throw the same error if two differ. The receiver compares counts that only a pair of
-// ranks shares. call_dispatcher compares its calls, group_factory what makes communicators.
+// Checked mode (TUTTI_CHECK=1). Before a call, every rank sends a digest of it to all others. All
+// ranks throw the same error if two differ. The receiver compares counts that only a pair of ranks
+// shares. call_dispatcher compares its calls, group_factory what makes communicators.
 #pragma once
 
 #include <vector>

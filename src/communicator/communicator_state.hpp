@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all parts of one communicator share on one rank: its members, its topology, and its part of
-// the engine. The parts are call_cache, schedule_store, call_dispatcher, checked_mode,
+// The state that all parts of one communicator share on one rank: its members, its topology, and
+// its part of the engine. The parts are call_cache, schedule_store, call_dispatcher, checked_mode,
 // group_factory and p2p_calls. Each refers to this object, and to no other part than it names.
 //
 // The engine's part is opened by the first operation that needs it, so that a group of short life
@@ -115,8 +115,8 @@ class communicator_state {
                            const char* remedy) const;
   [[noreturn]] void refuse_rank(const char* operation, const char* parameter, int rank) const;
   [[gnu::noinline, gnu::cold]] void refuse_thread(const char* operation) const;
-  /// What validate_entry() does if the thread is another, or there are rejections. A wait passes
-  /// the id of the call that it waits for (rank_state::throw_rejections()).
+  /// The slow path of validate_entry(): the thread is another, or there are rejections. A wait
+  /// passes the id of the call that it waits for (rank_state::throw_rejections()).
   [[gnu::noinline, gnu::cold]] void validate_entry_slow_path(const char* operation,
                                                              const std::uint32_t* awaited = nullptr) const;
   /// From the destructor of a request. Returns false if the operation is under way and this thread

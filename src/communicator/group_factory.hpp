@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Makes communicators from one communicator: duplicates, parts, graphs, two groups. It also names
-// them. Most of them are made without a message: their members compute the same name from the
+// them. Most of them are made without a message. Their members compute the same name from the
 // parent, the ranks, and how often the same was made before. The others get an id that no member
 // has used. The functions of tutti/detail/abi.hpp and structure.hpp are its callers.
 #pragma once
@@ -53,7 +53,7 @@ class group_factory {
   /// The job's ranks of all members.
   std::vector<int> addresses(const char* operation);
 
-  /// What a rank sends to the others in a split.
+  /// The message of a rank to the others in a split.
   struct split_request {
     std::uint64_t id;
     int color, key;
@@ -68,7 +68,7 @@ class group_factory {
   control_calls& control_;
   checked_mode& checked_mode_;
   communicator_handle merged_;
-  /// How often each name was made.
+  /// The number of times that each name was made.
   std::unordered_map<group_name, std::uint32_t, group_name::hash> uses_of_name_;
 };
 

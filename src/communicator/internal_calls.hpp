@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What front ends (BSP, LPF, tasks, preload) and tuning use of a communicator beside the ABI for
-// programs (tutti/detail/abi.hpp, p2p_abi.hpp). To front ends communicator_impl and rank_state are
-// incomplete types. make_communicators.hpp makes communicators, and native_substitute.hpp repeats
-// native collectives for BSP.
+// The functions of a communicator for front ends (BSP, LPF, tasks, preload) and tuning. Those for
+// programs are in tutti/detail/abi.hpp and p2p_abi.hpp. To front ends communicator_impl and
+// rank_state are incomplete types. make_communicators.hpp makes communicators, and
+// native_substitute.hpp repeats native collectives for BSP.
 #pragma once
 
 #include <atomic>
@@ -36,7 +36,7 @@ bool has_two_groups(const communicator_impl&) noexcept;
 bool knows_all_members(const communicator_impl&) noexcept;
 /// The job's rank of a member that this rank knows.
 int address_of(const communicator_impl&, int rank) noexcept;
-/// What the decision trees may read of a call. The communicator must be open.
+/// The values of a call that the decision trees may read. The communicator must be open.
 selection_context selection_context_of(const communicator_impl&, const agreed_signature&);
 native_offer offers_native(const communicator_impl&, const agreed_signature&) noexcept;
 

@@ -19,8 +19,8 @@ struct rank_state;
 struct selection;
 struct settings;
 
-/// What all communicators of one rank share, in a program that starts MPI itself. All threads may
-/// call, one at a time. `engine_conditions`: see engine_conditions_of().
+/// Makes the state that all communicators of one rank share, in a program that starts MPI itself.
+/// All threads may call, one at a time. `engine_conditions`: see engine_conditions_of().
 std::shared_ptr<rank_state> make_rank_state(std::unique_ptr<endpoint> ep, const settings& config,
                                             std::shared_ptr<const selection> by,
                                             std::uint32_t engine_conditions);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What collectives and messages under way share: how their owners end their use, and how complete
+// Functions that collectives and messages under way share. Their owners end their use, and complete
 // ones are reused.
 #pragma once
 

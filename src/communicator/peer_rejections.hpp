@@ -29,7 +29,7 @@ class rejection_due final : public peer_error {
   using peer_error::peer_error;
 };
 
-/// What a rejection means for this rank now.
+/// The meaning of a rejection for this rank now.
 enum class rejection_state {
   later,       ///< it has not begun the call
   due,         ///< it has begun the call, and received zeros

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was written and bound for a call, with the run that blocking calls reuse. schedule_store
-// makes and owns these; call_cache and operations under way point to them.
+// A schedule or plan that was written and bound for a call, with the run that blocking calls reuse.
+// schedule_store makes and owns these; call_cache and operations under way point to them.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ struct bound_composition {
   }
 };
 
-/// What a call runs: a schedule, the engine's collective, or a composition.
+/// A call runs one of these: a schedule, the engine's collective, or a composition.
 struct prepared_call {
   composed_choice composed;
   choice chosen;

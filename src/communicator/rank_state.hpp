@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all communicators of one rank share: its endpoint, its settings, and the operations under
-// way.
+// The state that all communicators of one rank share: its endpoint, its settings, and the
+// operations under way.
 #pragma once
 
 #include <atomic>
@@ -58,7 +58,7 @@ class progress_other_jobs final : public progressable {
   std::uint64_t progress_count_ = 0;
 };
 
-/// What all communicators of one rank share.
+/// The state that all communicators of one rank share.
 struct rank_state final : rank_progress {
   std::unique_ptr<endpoint> owned;  // null if an engine's run() owns it
   endpoint* ep = nullptr;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The schedules and composite plans that were written and bound for the calls of one communicator.
-// A call is selected here by the decision trees; a schedule is written when it is selected for the
-// first time, and kept until the communicator is destroyed. call_dispatcher is its only user.
+// The decision trees select for each call. A schedule is written when it is selected for the first
+// time, and kept until the communicator is destroyed. call_dispatcher is its only user.
 #pragma once
 
 #include <memory>

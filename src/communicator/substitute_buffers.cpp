@@ -38,9 +38,9 @@ bool is_valid(const counts_view& counts, int blocks) noexcept {
   return true;
 }
 
-// Only the root has this list, so it can only guess what the others expect: its valid entries, and
-// for the others the length of the root's own block.
-// Returns whether the list was wrong.
+// Only the root has this list, so it can only guess what the others expect. It keeps the valid
+// entries, and replaces the others by the length of its own block. Returns whether the list was
+// wrong.
 bool repair(counts_view& counts, int blocks, std::size_t default_value, std::vector<std::size_t>& into) {
   into.assign(static_cast<std::size_t>(blocks), default_value);
   if (counts.given())

@@ -5,7 +5,7 @@
 
 namespace tutti::detail {
 
-/// What a communicator has beside its members: the neighbors of this rank, or the size of the
+/// The part of a communicator beside its members: the neighbors of this rank, or the size of the
 /// first of two groups.
 struct topology {
   bool graph = false;

@@ -12,9 +12,9 @@
 
 namespace tutti::proof {
 
-/// Topologies of `ranks` ranks without duplicates: one node, nodes of one rank, equal and unequal
-/// nodes, consecutive and scattered, of one to three levels, some pseudorandom. If `some` is true,
-/// only a few.
+/// Topologies of `ranks` ranks without duplicates, of one to three levels. They are one node, nodes
+/// of one rank, equal and unequal nodes, consecutive and scattered ones, some pseudorandom. If
+/// `some` is true, only a few.
 std::vector<hierarchy> topologies_of(int ranks, bool some = false);
 
 /// The text for TUTTI_NODES, level by level: "0:0:1:1 / 0:0:0:0".

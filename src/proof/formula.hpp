@@ -6,8 +6,8 @@
 // The syntax is that of C: numbers, names, + - * / and parentheses, comparisons, && || ! and ?:.
 // All values are real numbers, also those of `/`; a comparison is 1 or 0. The functions are ceil,
 // floor, min, max, log2, log(base, x), sqrt, pow, ceil_log(k, x) and floor_log(k, x). The last two
-// count in integers: the smallest e >= 0 with k^e >= x, and the largest e >= 0 with k^e <= x, or 0
-// if x < 1.
+// count in integers. ceil_log is the smallest e >= 0 with k^e >= x. floor_log is the largest e >= 0
+// with k^e <= x, or 0 if x < 1.
 #pragma once
 
 #include <stdexcept>

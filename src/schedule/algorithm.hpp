@@ -15,8 +15,8 @@
 
 namespace tutti::detail {
 
-/// What an algorithm requires of a call, as a set of bits. The enumerators are the names in the
-/// heads of the files (cmake/catalogue.cmake); restriction_names explains them.
+/// The requirements of an algorithm on a call, as a set of bits. The enumerators are the names in
+/// the heads of the files (cmake/catalogue.cmake); restriction_names explains them.
 enum class restriction : std::uint32_t {
   none = 0,
   power_of_two = 1u << 0,

@@ -29,7 +29,7 @@ enum class buffer : std::uint8_t { input, output, scratch0, scratch1, scratch2, 
 inline constexpr int buffer_count = 7;
 inline constexpr int scratch_count = 4;
 
-/// How a buffer is divided into blocks. All lengths are in elements of the call's type.
+/// The division of a buffer into blocks. All lengths are in elements of the call's type.
 enum class partition : std::uint8_t {
   uniform,        ///< block i is [i*count, (i+1)*count)
   split,          ///< count elements in `parts` blocks; the first count % parts are 1 longer

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Declares the proof of a list of regions: every region is reachable, every leaf is legal for all
-// calls that reach it, and every call is served. The proof is exact; it computes with sets of calls
-// over the conditions (truth_set.hpp).
+// Declares the proof of a list of regions. Every region is reachable, and every call is served.
+// Every leaf is legal for all calls that reach it. The proof is exact; it computes with sets of
+// calls over the conditions (truth_set.hpp).
 #pragma once
 
 #include <span>

@@ -37,7 +37,7 @@ struct named_choice {
 
 enum class chosen_by : std::uint8_t { code, tree, environment, call };
 
-/// Which member of forced_choice an override belongs to.
+/// The member of forced_choice that an override belongs to.
 enum class override_kind : std::uint8_t { algorithm, inter_algorithm, composition };
 
 struct resolution {

@@ -175,9 +175,9 @@ struct explanation {
 };
 explanation explain(const document&, const selection_context&, tree_half = tree_half::pure);
 
-/// What a leaf requires of the calls that reach it. `reach_too` includes conditions on the reach of
-/// the group: it is set for leaves of regions that test these. Other regions assume groups that can
-/// send to any of their ranks.
+/// The requirements of a leaf on the calls that reach it. `reach_too` includes conditions on the
+/// reach of the group: it is set for leaves of regions that test these. Other regions assume groups
+/// that can send to any of their ranks.
 demand demands_of(const leaf&, bool reach_too = false);
 /// Returns whether the call may run the choice of the leaf. why_not describes the reason if it may
 /// not.

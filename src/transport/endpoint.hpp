@@ -69,7 +69,7 @@ class endpoint : public shm::wait_interface {
   virtual std::string_view engine() const noexcept = 0;
   virtual int rank() const noexcept = 0;  ///< in the job
   virtual int size() const noexcept = 0;
-  /// How the ranks of the job lie on nodes. The same on all ranks, and constant.
+  /// The nodes of the ranks of the job. The same on all ranks, and constant.
   virtual const hierarchy& topology() const noexcept = 0;
   /// The engine's own conditions, as its engine_entry lists them. The same on all ranks, and
   /// constant.
@@ -88,8 +88,8 @@ class endpoint : public shm::wait_interface {
   /// Called when an exception is about to leave a collective on this rank. Ends the job. Returns
   /// when no other rank accesses this rank's memory any more.
   virtual void abandon(std::exception_ptr what) noexcept { static_cast<void>(what); }
-  /// How blocking native collectives (context::native()) progress the other operations of a rank.
-  /// True: each wait within wait_with_progress() progresses them. False: a blocking native
+  /// Whether blocking native collectives (context::native()) progress the other operations of a
+  /// rank. True: each wait within wait_with_progress() progresses them. False: a blocking native
   /// collective matches a nonblocking one (native_begin()). So a rank may begin it and poll
   /// instead. The same on all ranks.
   virtual bool progresses_in_waits() const noexcept { return false; }
@@ -265,7 +265,7 @@ struct launch {
 
 using rank_program = std::function<void(endpoint&)>;
 
-/// What a module (engines/mpi, one for each MPI) exports as `tutti_engine_module`.
+/// A module (engines/mpi, one for each MPI) exports this as `tutti_engine_module`.
 struct engine_module {
   std::uint32_t abi;  // engine_abi of the library that the module was built with
   const char* name;   // "openmpi"

@@ -23,7 +23,7 @@ struct rejection {
   bool to_whole_job = false;
 };
 
-/// Where the rejections that a rank receives arrive.
+/// The receiver of the rejections of a rank.
 class rejection_inbox {
  public:
   /// Any thread may call it. If there is no memory for the text, the rejection has none. If there

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One collective at one size on one rank: the call, its buffers, the expected result, and the
-// accesses to its data before and after it (measure.hpp). Elements are doubles, the root is rank 0.
+// accesses to its data around it (measure.hpp). Elements are doubles, the root is rank 0.
 //
 // A size of n bytes is the vector of each rank in bcast, reduce, allreduce, scan and exscan. In
 // other collectives it is all p blocks together. The blocks of the vector forms are uneven: from

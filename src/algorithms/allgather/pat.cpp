@@ -29,8 +29,8 @@ void write(const shape& s, builder& b) {
   const int p = s.size, r = s.rank;
   const patterns::pat trees(p, s.of(algorithm_parameter::aggregate));
   int max_blocks = 1;
-  // Forwards n blocks over a hop: the one at offset `from`, which grows by `per_turn` in each
-  // iteration of a loop, and the next ones, `stride` apart.
+  // Forwards n blocks over a hop, which are `stride` apart. The first has the offset `from`, which
+  // grows by `per_turn` in each iteration of a loop.
   const auto forward = [&](int hop, int from, int per_turn, int stride, int n) {
     max_blocks = std::max(max_blocks, n);
     parts::exchange_strided(b, p, (r + hop) % p, {r - from, -stride, n, -per_turn}, (r - hop + p) % p,

@@ -4,10 +4,10 @@
 //
 // Two binary trees, over the lower and the upper half of the ranks, reduce the vector segment by
 // segment. The roots exchange their partial results and send the result down. So in each round of
-// the pipeline a rank exchanges a new segment for the result of an older one: with each child, and
-// with its parent or the other root. A subtree precedes its root in rank order and the nearer one
-// is received first, so operands are combined in rank order on arrival. A root needs a second
-// buffer, because the other root reads its partial result.
+// the pipeline a rank exchanges a new segment for the result of an older one. It does so with each
+// child, and with its parent or the other root. A subtree precedes its root in rank order and the
+// nearer one is received first, so operands are combined in rank order on arrival. A root needs a
+// second buffer, because the other root reads its partial result.
 //
 // Source:       Traeff 2021
 // Parameters:   segment = 65536 in 1..1073741824: bytes of one message

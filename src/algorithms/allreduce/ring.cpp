@@ -3,7 +3,8 @@
 // allreduce/ring
 //
 // The vector is cut into p blocks. Each block travels once around the ring to be reduced, and once
-// more to be distributed: a reduce-scatter and an allgather of p - 1 neighbor exchanges each.
+// more to be distributed. These are a reduce-scatter and an allgather of p - 1 neighbor exchanges
+// each.
 //
 // Source:       Patarasuk, Yuan 2009
 // Restrictions: commutative

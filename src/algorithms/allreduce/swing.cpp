@@ -122,7 +122,7 @@ void write_butterfly(const shape& s, builder& b, const swing& pattern, bool odd)
     sent.for_each_packed(in, j, vector, [&](place unpacked, place packed) { b.copy(packed, unpacked); });
     b.round();
   }
-  // What the first half of the algorithm sends, the second half receives.
+  // The second half of the algorithm receives the blocks that the first half sends.
   const int n = std::max(sent.max_blocks(), received.max_blocks());
   if (n > 0) {
     b.scratch(out, n, partition::split);

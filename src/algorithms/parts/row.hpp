@@ -13,8 +13,8 @@
 
 namespace tutti::parts {
 
-/// The position of a rank that is not the root: the neighbor nearer to the root, the one farther
-/// from it, and the number of ranks behind this one.
+/// The position of a rank that is not the root. It has the neighbor nearer to the root, the one
+/// farther from it, and the number of ranks behind.
 struct row_position {
   int nearer, farther, behind;
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first half of a broadcast of a long vector: it scatters the blocks (partition::split) over a
-// binomial tree with root position 0, each to its final position in the vector. Afterwards position
-// v holds the blocks of its subtree: v and those behind it. Position 0 sends from the input and
-// never writes.
+// The first half of a broadcast of a long vector. It scatters the blocks (partition::split) over a
+// binomial tree with root position 0. Each block goes to its final position in the vector.
+// Afterwards position v holds the blocks of its subtree: v and those behind it. Position 0 sends
+// from the input and never writes.
 #pragma once
 
 #include "schedule/builder.hpp"

@@ -2,10 +2,10 @@
 //
 // reduce/hops
 //
-// The ranks are cut into two halves, each of which is reduced in the same way: one to the root, the
-// other to a rank a power of two away, which then sends its result to the root. Halves are
-// consecutive ranks, so that operands are combined in rank order for any root. No message wraps
-// around the ends.
+// The ranks are cut into two halves, each of which is reduced in the same way. One is reduced to
+// the root, the other to a rank a power of two away. That rank then sends its result to the root.
+// Halves are consecutive ranks, so that operands are combined in rank order for any root. No
+// message wraps around the ends.
 //
 // Source:       folklore, recursive halving of the ranks; hops of powers of two for any root: this
 //                 project

@@ -98,7 +98,7 @@ class side {
     return dense(where, plus(first, first_word()), n, first_word());
   }
   place slots(index first, int n) const { return range(memory(turn_), first, n); }
-  /// What arrives is stored in the previous buffer, in the order of the slots with which it is
+  /// Arriving data is stored in the previous buffer, in the order of the slots with which it is
   /// combined.
   place received(int first, int n) const { return range(memory(1 - turn_), index{first}, n); }
   /// The operands for the ranks at distances `hop`, hop + hop_step, ...

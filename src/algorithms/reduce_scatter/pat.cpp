@@ -5,7 +5,7 @@
 // Each block is reduced along a separate binomial tree, shifted by the rank of its owner, the
 // shortest hops first. Trees of blocks at equal distances share messages. The trees are walked
 // depth first: a rank stores only the partial results on the path to the root, not one for each
-// rank. They are on two stacks: if a node sends its sum to a parent that has none yet, the parent's
+// rank. They are on two stacks. If a node sends its sum to a parent that has none yet, the parent's
 // sum begins on the other stack.
 //
 // Source:       Jeaugey 2025 (PAT)

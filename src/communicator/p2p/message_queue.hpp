@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Matches receives and messages on one communicator of one rank, for all engines. It has the two
-// lists of MPI's matching: posted receives in the order in which they were begun, and unexpected
+// lists of MPI's matching. Posted receives are in the order in which they were begun, unexpected
 // messages in the order in which they arrived. An arriving message is offered to the posted
 // receives in turn, and becomes unexpected if none matches. A new receive first searches the
 // unexpected messages. So no unexpected message matches a posted receive. p2p_calls and the task

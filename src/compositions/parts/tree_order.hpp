@@ -44,8 +44,8 @@ struct tree_order : block_order {
     return sum;
   }
 
-  /// The number of elements that each member of the group of level l represents: its own block if l
-  /// is 0, otherwise the blocks of its node.
+  /// The number of elements that each member of the group of level l represents. They are its own
+  /// block if l is 0, otherwise the blocks of its node.
   std::vector<std::size_t> shares(const hierarchy& topology, const std::vector<int>& members,
                                   std::size_t l) const {
     std::vector<std::size_t> all;

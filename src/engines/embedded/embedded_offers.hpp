@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the engines with shared memory have in common and what needs no running job.
+// The functions that the engines with shared memory have in common, and that need no running job.
 #pragma once
 
 #include <cstddef>

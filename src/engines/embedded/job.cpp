@@ -119,9 +119,9 @@ bool job::hold(rank_record& r, std::uint32_t version) noexcept {
   return false;
 }
 
-// A rank is stuck if it has finished, waits for a word that has not been set, or has polled
-// everything in vain since the first test. If nothing changes between two tests, all ranks were
-// stuck at one moment. Then no rank is left that could free them.
+// A rank is stuck if it has finished, or waits for a word that has not been set. It is too if it
+// has polled everything in vain since the first test. If nothing changes between two tests, all
+// ranks were stuck at one moment. Then no rank is left that could free them.
 bool job::stuck(std::vector<std::uint32_t>& versions, std::vector<std::uint64_t>& failed_polls, bool second) {
   bool anyone = false;
   for (int r = 0; r < ranks_; ++r) {

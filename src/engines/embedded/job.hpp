@@ -23,8 +23,8 @@
 
 namespace tutti::detail {
 
-/// What the deadlock monitor knows of a rank. The rank writes it (relaxed); the monitor may read it
-/// at any time.
+/// The state of a rank that the deadlock monitor knows. The rank writes it (relaxed); the monitor
+/// may read it at any time.
 struct alignas(64) rank_record {
   enum state : std::uint32_t { running, waiting, pausing, finished };
   std::atomic<std::uint32_t> now{running};
@@ -80,7 +80,7 @@ class job {
   /// The engine's function that makes every sleeper test failed().
   void on_failure(std::function<void()> wake_all) { wake_all_ = std::move(wake_all); }
   outcome result();
-  /// Where the rejections of a rank arrive; null: nowhere any more.
+  /// The list in which the rejections of a rank arrive; null: none any more.
   void receive_rejections(int rank, rejection_inbox* into);
   void send_rejection(int to, const rejection& what);
   /// Called when a rank that has run has ended.

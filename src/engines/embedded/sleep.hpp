@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a thread waits: it polls while a core is free, then yields, then sleeps until its wakeup flag
+// Waits of a thread. It polls while a core is free, then yields, then sleeps until its wakeup flag
 // is rung.
 #pragma once
 

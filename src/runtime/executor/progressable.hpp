@@ -16,7 +16,7 @@ class progressable {
   virtual bool advance(bool blocking) = 0;
   /// Grows with all progress. So a wait can see whether the operation moves.
   virtual std::uint64_t progress_count() const noexcept = 0;
-  /// Where the operation is, for reports.
+  /// The position of the operation, for reports.
   virtual shm::wait_site site(const char* what = "", int peer = -1) const noexcept = 0;
   /// Runs a piece of the program's code that only this rank's thread can run, and that other ranks
   /// may wait for. It may take long, so only blocking waits call it.

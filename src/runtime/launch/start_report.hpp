@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which process reports that the ranks of an MPI job cannot start. Each process finds the same
-// error, for example that a module is missing, and MPI is not up. So they cannot agree by messages.
+// Selects the process that reports that the ranks of an MPI job cannot start. Each process finds
+// the same error, for example that a module is missing, and MPI is not up. So they cannot agree by
+// messages.
 #pragma once
 
 namespace tutti::detail {

@@ -8,7 +8,7 @@
 // consecutive rounds with indices 0 .. q-1 brings one new block. So n blocks reach all ranks after
 // n - 1 + q rounds.
 //
-// Block numbers in a schedule are relative to the phase (q rounds): phase j adds j * q and
+// Block numbers in a schedule are relative to the phase (q rounds). Phase j adds j * q and
 // subtracts the `idle` rounds of the first phase. A negative result means that nothing is sent. A
 // result beyond the end means the last block. No rank sends to the root.
 #pragma once

@@ -78,7 +78,7 @@ class two_trees {
   }
 
   // Edges that must have different turns are those to siblings and the two edges up from one node.
-  // They form two chains. One end of each chain is the edge above the top of a tree: it has turn 0
+  // They form two chains. One end of each chain is the edge above the top of a tree. It has turn 0
   // in the first tree and 1 in the second. Following the chain to that end takes O(p).
   constexpr int turn_of(int x, int tree) const {
     int t = tree, y = x;

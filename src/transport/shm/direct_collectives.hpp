@@ -9,8 +9,9 @@
 //
 // Small reductions combine operands on the way. Each rank writes its operand into the row of its
 // worker group. The last rank combines the row in rank order. The results of the groups are
-// combined in group order. All other calls are published. The ranks pass a barrier, each works on
-// its slice of the result in the memory of the others, and they pass a second barrier (slices.hpp).
+// combined in group order. All other calls are published. The ranks pass a barrier, and each works
+// on its slice of the result in the memory of the others. Then they pass a second barrier
+// (slices.hpp).
 //
 // Several nonblocking calls of one group may be in progress, each in its own epoch.
 #pragma once

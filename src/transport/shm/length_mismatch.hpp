@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a rank throws if a message of a collective is not as long as its receiver expects. All
-// engines, the direct collectives and the executor throw it here.
+// The error of a message of a collective that is not as long as its receiver expects. All engines,
+// the direct collectives and the executor throw it here.
 #pragma once
 
 #include <optional>

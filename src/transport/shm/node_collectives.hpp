@@ -10,7 +10,7 @@
 //
 // Call n uses post line n % 8 and slot n % 2. A member that takes part in call n publishes n + 1 in
 // its post line. The others read the operand there. After a call each member acknowledges. A member
-// writes its line in call n if all others have finished call n - 8, and its slot if all have
+// writes its line in call n if all others have finished call n - 8. It writes its slot if all have
 // finished call n - 2. A post of call m shows that its member has finished call m - 1. So a
 // sequence of allreduces reads no acknowledgements, and the root of a bcast reads them once in 8
 // calls. A root does not wait for the members of the current call.
@@ -80,7 +80,7 @@ class node_collectives {
     }
     return true;
   }
-  /// Where the operand of this member goes, aligned to 16. Requires may_post(bytes).
+  /// The address for the operand of this member, aligned to 16. Requires may_post(bytes).
   std::byte* operand(std::size_t bytes) noexcept { return place(member_, bytes); }
   void post(std::uint64_t digest) {
     post_line& line = line_of(member_);

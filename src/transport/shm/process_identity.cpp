@@ -14,7 +14,7 @@
 namespace tutti::shm {
 namespace {
 
-// What a process reports in /proc/PID/stat.
+// The fields of /proc/PID/stat.
 struct process_status {
   long pid = 0;
   char state = '?';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Identifies a process on its machine for longer than its pid does. The kernel gives the pid of a
-// process that has ended to a new one, so the identity also has the time when the process began.
+// Identifies a process on its machine for longer than its pid does. The kernel reuses the pid of a
+// process that has ended. So the identity also has the time when the process began.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,7 @@ class refusal_report {
 template <class M, class T = process_channel_traits>
 class process_receiver {
  public:
-  /// What the receiver knows of the sender's process.
+  /// The receiver's knowledge of the sender's process.
   struct peer {
     int rank = 0;
     int pid = 0;  // in the receiver's namespace

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a process waits for words that other processes write, and how they wake it.
+// Waits of a process for words that other processes write, and wake-ups by these.
 //
 // Each rank has one wakeup word in the segment. A rank that is about to sleep stores there what it
-// waits for, passes a barrier, tests its condition once more, and sleeps on the word. A writer
-// publishes, reads the word of the rank concerned, and wakes only if the rank waits for this kind
-// of event. Usually nobody sleeps. Then the writer pays one load of a line that is rarely written.
+// waits for and passes a barrier. It tests its condition once more, and sleeps on the word. A
+// writer publishes, reads the word of the rank concerned, and wakes only if the rank waits for this
+// kind of event. Usually nobody sleeps. Then the writer pays one load of a line that is rarely
+// written.
 //
 // The processor may let the writer read the wakeup word before its store is visible. The sleeper
 // prevents this: with MEMBARRIER_CMD_GLOBAL_EXPEDITED it makes all registered processes pass a
@@ -20,7 +21,7 @@
 
 namespace tutti::shm {
 
-/// What a sleeping rank waits for: any combination.
+/// The events that a sleeping rank waits for, in any combination.
 enum wakeup_reason : std::uint32_t {
   wait_for_message = 1,
   wait_for_space = 2,  ///< the receiver has consumed or acknowledged
@@ -89,7 +90,7 @@ class wakeup_words {
   bool fenced_;
 };
 
-/// What a waiting rank does besides waiting.
+/// The work of a waiting rank besides waiting.
 class process_waiter {
  public:
   /// `spins`: polls before it sleeps. Many with a core for each rank, at most 50 with fewer cores.

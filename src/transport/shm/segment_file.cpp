@@ -74,7 +74,7 @@ std::string failed_call(const std::string& what, int code) {
   return what + ": " + std::generic_category().message(code);
 }
 
-// Where memfds without NOEXEC_SEAL are forbidden, it is required. Kernels before 6.3 reject it.
+// If memfds without NOEXEC_SEAL are forbidden, it is required. Kernels before 6.3 reject it.
 std::string create_memfd(std::size_t bytes, int& file) {
   if (std::string why = validate_file_limit(bytes); !why.empty()) return why;
   constexpr unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;

@@ -2,8 +2,8 @@
 //
 // The file descriptors behind a segment. A memfd has no name. A file in /dev/shm has one until all
 // ranks have opened it, and its creator holds a lock on it until then. The kernel releases the lock
-// if the creator dies, so a file without a lock is a leftover, which the next leader of the same
-// user removes. This rule also holds between PID namespaces, where pids and start times do not.
+// if the creator dies, so a file without a lock is a leftover. The next leader of the same user
+// removes it. This rule also holds between PID namespaces, where pids and start times do not.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the parts of a shared-memory segment are. Each rank computes the layout by itself, from
-// values that all ranks know, and the hash detects ranks that computed another one.
+// The addresses of the parts of a shared-memory segment. Each rank computes the layout by itself,
+// from values that all ranks know, and the hash detects ranks that computed another one.
 //
 //   header | one line per rank | shared parts | area of rank 0 | area of rank 1 | ...
 //
@@ -35,7 +35,7 @@ struct segment_header {
 
 enum class segment_role : std::uint32_t { absent, joined, left };
 
-/// What a rank publishes about its process. The rank alone writes it.
+/// The data that a rank publishes about its process. The rank alone writes it.
 struct alignas(segment_line) segment_rank {
   process_identity process;
   std::atomic<segment_role> role;

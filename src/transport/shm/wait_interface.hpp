@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the shared-memory transport needs from the code that runs the ranks: a wait for a word in
-// memory, and the reason of the wait for reports.
+// The interface that the shared-memory transport needs from the code that runs the ranks. It waits
+// for a word in memory, and has the reason of the wait for reports.
 #pragma once
 
 #include <atomic>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a writer wakes a sleeper. A sleeper arms its wakeup flag and then tests its condition once
-// more. A writer makes a condition true, reads the flag, and rings only if it is armed. Usually
-// nobody sleeps. Then the writer pays one load of a line that is rarely written.
+// A flag by which a writer wakes a sleeper. A sleeper arms its wakeup flag and then tests its
+// condition once more. A writer makes a condition true, reads the flag, and rings only if it is
+// armed. Usually nobody sleeps. Then the writer pays one load of a line that is rarely written.
 #pragma once
 
 #include <atomic>
