@@ -59,7 +59,7 @@ void abstract_machine::state::set_up(const abstract_call& p, const std::vector<s
       if (required.blocks > 0)
         size = std::max(size, static_cast<std::size_t>(required.blocks) * longest_block(r, required.how));
       me.sizes[2 + i] = me.max_sizes[i] = size;
-      if (options.symbols) me.cells[2 + i].assign(size, uninitialised);
+      if (options.symbols) me.cells[2 + i].assign(size, uninitialized);
     }
     if (options.symbols) oracle_->fill(r, me.cells[0], me.cells[1]);
   }

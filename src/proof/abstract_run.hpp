@@ -9,7 +9,7 @@
 // Faults:
 //   rendezvous   deadlock; messages of different sizes; peers out of range, or beyond the claimed
 //                reach; a put that matches a receive
-//   places       beyond a buffer or the declared scratch; a read of uninitialised memory or of a
+//   places       beyond a buffer or the declared scratch; a read of uninitialized memory or of a
 //                gap of the caller's buffer; a write to the input or to a gap
 //   hazards      a round writes what it also reads or writes; a put that overlaps with an access of
 //                its target which is not known to be over, or begins before the await_signal

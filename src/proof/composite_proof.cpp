@@ -37,7 +37,7 @@ class machine {
       me.operand_in_output = has_operand_in_output(p, r, everywhere);
       if (me.operand_in_output) cells[1].swap(cells[0]);
       me.initial_output = cells[1];
-      cells[2].assign(plans[at(r)].scratch, uninitialised);
+      cells[2].assign(plans[at(r)].scratch, uninitialized);
       me.entered.assign(at(p.ranks), false);
       me.entered[at(r)] = true;
     }
@@ -100,7 +100,7 @@ class machine {
     require_inside(rank, s);
     for (std::size_t i = s.first; i < s.end; ++i) {
       const symbol cell = of(rank).buffers.of(s.where)[i];
-      if (cell == uninitialised || cell == gap)
+      if (cell == uninitialized || cell == gap)
         fail(rank,
              "reads " + text(s) + ", where element " + std::to_string(i) + " is " + symbols_.text(cell));
     }
@@ -307,7 +307,7 @@ class machine {
       const auto expected = oracle_.expected(r);
       const auto& cells = me.buffers.cells[1];
       for (std::size_t i = 0; i < expected.size(); ++i) {
-        if (expected[i] == uninitialised || symbols_.same(expected[i], cells[i], call_.ordered)) continue;
+        if (expected[i] == uninitialized || symbols_.same(expected[i], cells[i], call_.ordered)) continue;
         end_.faults.push_back({r, -1,
                                "element " + std::to_string(i) + " of the result is " +
                                    symbols_.text(cells[i]) + ", not " + symbols_.text(expected[i])});

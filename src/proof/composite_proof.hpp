@@ -7,7 +7,7 @@
 //   calls     members that differ in the collective, group, root, count, counts, in place; wrong
 //             tables; sequence numbers that do not increase; a call that no step waits for, or that
 //             a member never makes
-//   areas     beyond a buffer; a read of uninitialised memory or of a gap of the caller's buffer; a
+//   areas     beyond a buffer; a read of uninitialized memory or of a gap of the caller's buffer; a
 //             write to the input, to a gap, or to an output that only holds the operand; an access
 //             to an area that belongs to a call; overlaps
 //   results   an output element that differs from the definition; a barrier that a rank may leave

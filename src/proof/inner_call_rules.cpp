@@ -272,7 +272,7 @@ void perform(const std::vector<participant>& members, symbols& s) {
       std::size_t from = 0;
       for (std::size_t i = 0; i < n; from += members[i++].call->count) {
         const subcall& c = *members[i].call;
-        if (c.in_place) write(members[i], c.output, cells(all.size(), uninitialised), 0, all.size());
+        if (c.in_place) write(members[i], c.output, cells(all.size(), uninitialized), 0, all.size());
         write(members[i], c.output, all, from, c.count);
       }
       break;

@@ -15,12 +15,12 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 std::vector<symbol> with_gaps(const block_table& l) {
   std::vector<symbol> cells(l.extent(), gap);
   for (std::size_t i = 0; i < l.counts.size(); ++i)
-    std::fill_n(cells.begin() + static_cast<std::ptrdiff_t>(l.displs[i]), l.counts[i], uninitialised);
+    std::fill_n(cells.begin() + static_cast<std::ptrdiff_t>(l.displs[i]), l.counts[i], uninitialized);
   return cells;
 }
 
 std::vector<symbol> empty_cells(const block_table& l, std::size_t size) {
-  return l.counts.empty() ? std::vector<symbol>(size, uninitialised) : with_gaps(l);
+  return l.counts.empty() ? std::vector<symbol>(size, uninitialized) : with_gaps(l);
 }
 
 bool is_gather(collective w) {
@@ -107,7 +107,7 @@ std::vector<symbol> oracle::expected(int rank) const {
   const std::size_t n = call_.counts[at(rank)];
   const abstract_call::range from = call_.remote_group(rank);
   const block_table& out = call_.out[at(rank)];
-  all.assign(call_.output_size(rank), uninitialised);
+  all.assign(call_.output_size(rank), uninitialized);
   if (all.empty()) return all;
   // Expects `count` elements of the operand of `sender`, from `begin` on, at `target`.
   const auto expect = [&](std::size_t target, int sender, std::size_t begin, std::size_t count) {

@@ -18,7 +18,7 @@ class oracle {
 
   /// The buffers of a rank before the call, including gaps.
   void fill(int rank, std::vector<symbol>& input, std::vector<symbol>& output) const;
-  /// The required contents of this rank's output, by element; `uninitialised` if any value is
+  /// The required contents of this rank's output, by element; `uninitialized` if any value is
   /// allowed.
   std::vector<symbol> expected(int rank) const;
 

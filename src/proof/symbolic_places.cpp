@@ -240,7 +240,7 @@ void abstract_machine::state::combine(int left_rank, const area& left, int right
 }
 
 // Implements `reserve`: from here on the scratch is as large as the place, or as declared, and
-// uninitialised.
+// uninitialized.
 void abstract_machine::state::reserve(int rank, const place& p) {
   const int number = static_cast<int>(p.where) - static_cast<int>(buffer::scratch0);
   if (number < 0 || number >= scratch_count) fail(rank, "the reserved buffer is not scratch");
@@ -255,7 +255,7 @@ void abstract_machine::state::reserve(int rank, const place& p) {
                              static_cast<std::size_t>(declared.blocks) * longest_block(rank, declared.how));
   me.sizes[memory] = std::max(a.exists ? a.end() : 0, declared_size);
   me.max_sizes[number] = std::max(me.max_sizes[number], me.sizes[memory]);
-  if (options_.symbols) me.cells[memory].assign(me.sizes[memory], uninitialised);
+  if (options_.symbols) me.cells[memory].assign(me.sizes[memory], uninitialized);
 }
 
 }  // namespace tutti::proof

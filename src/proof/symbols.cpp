@@ -50,7 +50,7 @@ void symbols::expand(symbol s, std::size_t max_operands, std::vector<symbol>& op
 }
 
 std::string symbols::text(symbol s) const {
-  if (s == uninitialised) return "nothing";
+  if (s == uninitialized) return "nothing";
   if (s == gap) return "a gap";
   constexpr std::size_t max_operands = 12;
   std::vector<symbol> operands;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The symbolic content of an element in an abstract run: uninitialised, a gap of the caller's
+// The symbolic content of an element in an abstract run: uninitialized, a gap of the caller's
 // buffer, or a product of operands. An operand is a pair (rank, element). Two products are compared
 // in O(1) by their lengths and two hashes: one depends on the order of the operands, the other does
 // not.
@@ -13,7 +13,7 @@
 namespace tutti::proof {
 
 using symbol = std::uint32_t;
-inline constexpr symbol uninitialised = 0, gap = 1;
+inline constexpr symbol uninitialized = 0, gap = 1;
 
 class symbols {
  public:

@@ -51,7 +51,7 @@ void abstract_machine::state::compare_results() {
     const std::vector<symbol> expected = oracle_->expected(r);
     const auto& cells = of(r).cells[1];
     for (std::size_t i = 0; i < expected.size(); ++i) {
-      if (expected[i] == uninitialised || symbols_.same(expected[i], cells[i], call_->ordered)) continue;
+      if (expected[i] == uninitialized || symbols_.same(expected[i], cells[i], call_->ordered)) continue;
       end_.faults.push_back({r, -1,
                              "element " + std::to_string(i) + " of the result is " + symbols_.text(cells[i]) +
                                  ", not " + symbols_.text(expected[i])});

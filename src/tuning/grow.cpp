@@ -177,7 +177,7 @@ class region_grower {
     return all;
   }
 
-  // Chooses for the sizes of one number of ranks by dynamic programming. It minimises the number of
+  // Chooses for the sizes of one number of ranks by dynamic programming. It minimizes the number of
   // changes between sizes. The next criteria are, in this order: to keep the current choice, to
   // agree with the previous number of ranks, to be fast.
   std::vector<leaf> choose(const std::vector<const point*>& sizes, condition_bits extra,

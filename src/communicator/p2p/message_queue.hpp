@@ -26,7 +26,7 @@
 
 namespace tutti::detail {
 
-/// A receive. It stays at one address until it is over or cancelled.
+/// A receive. It stays at one address until it is over or canceled.
 struct posted_recv {
   enum class state : std::uint8_t {
     over,          // or never begun

@@ -28,7 +28,7 @@ namespace {
 constexpr std::size_t long_guard = 1 << 20, short_guard = 64 << 10;
 constexpr int many_stacks = 4096;
 
-constexpr std::size_t colour_step = 192, colours = 16;
+constexpr std::size_t color_step = 192, colors = 16;
 
 // The number of further mappings that this process may have.
 long free_mappings() {
@@ -96,7 +96,7 @@ stacks::~stacks() {
 
 void* stacks::top(int i) const noexcept {
   return memory_ + static_cast<std::size_t>(i + 1) * each_ -
-         static_cast<std::size_t>(i) % colours * colour_step;
+         static_cast<std::size_t>(i) % colors * color_step;
 }
 void* stacks::bottom(int i) const noexcept { return memory_ + static_cast<std::size_t>(i) * each_ + guard_; }
 std::size_t stacks::usable(int i) const noexcept {
