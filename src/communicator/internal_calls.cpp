@@ -1,44 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "communicator/internal_calls.hpp"
 
-#include <utility>
 #include <vector>
 
 #include "communicator/call_selection.hpp"
 #include "communicator/communicator_impl.hpp"
-#include "communicator/make_communicators.hpp"
-#include "communicator/native_substitute.hpp"
 
 namespace tutti::detail {
 
-std::shared_ptr<rank_state> make_rank_state(std::unique_ptr<endpoint> ep, const settings& config,
-                                            std::shared_ptr<const selection> by,
-                                            std::uint32_t engine_conditions) {
-  auto made = std::make_shared<rank_state>();
-  made->config = config;
-  made->owned = std::move(ep);
-  made->use(*made->owned);
-  made->any_thread = true;
-  made->by = std::move(by);
-  made->engine_conditions = engine_conditions;
-  made->begin_trace();
-  return made;
-}
 void count_obeyed(rank_state& rank, collective what, override_kind kind) { ++rank.use_of(what, kind).obeyed; }
-
-communicator_handle make_world(const std::shared_ptr<rank_state>& shared) {
-  endpoint& ep = *shared->ep;
-  return make_over(shared, ep.open(group::range(0, 1, ep.size(), ep.rank()), 1, nullptr));
-}
-communicator_handle make_over(const std::shared_ptr<rank_state>& shared, std::unique_ptr<context> where,
-                              topology shape) {
-  return communicator_handle(new communicator_impl(shared, std::move(where), std::move(shape)));
-}
-communicator_handle make_group(const std::shared_ptr<rank_state>& shared, const group& members,
-                               const group_name& name) {
-  return communicator_impl::make(shared, members, name);
-}
-void compare_settings(communicator_impl& c) { compare_settings(c.state(), c.calls()); }
 
 endpoint& endpoint_of(const communicator_impl& c) noexcept { return c.state().ep(); }
 bool has_two_groups(const communicator_impl& c) noexcept { return c.state().inter(); }
@@ -96,12 +66,6 @@ void progress_others(communicator_impl& c, const progressable* except) {
   c.state().this_rank().progress_others(except, true);
 }
 void fail_job(communicator_impl& c) noexcept { c.state().fail_job(); }
-
-native_substitute::native_substitute(communicator_impl& of) noexcept
-    : of_(of), active_(of.state().this_rank().active), next_id_(of.calls().next_id()) {}
-std::optional<shm::line_exchange> native_substitute::lines_of(collective what) const {
-  return of_.calls().lines_of(what);
-}
 
 message_queue& message_queue_of(communicator_impl& c, const char* operation) {
   return c.p2p().open(operation);
