@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // overflow CASE: ranks that overflow their stacks, and ranks that do not.
+#include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -75,6 +77,29 @@ void small(communicator& world) {
   }
 }
 
+// Below the stack of each rank lies memory that the process cannot read. The distance is at most
+// the size of a stack. Without guards the stack of another fiber lies there.
+void guards(communicator& world) {
+  world.barrier();
+  int ends[2];
+  if (pipe(ends) != 0) throw usage_error("pipe", world.rank(), "", "failed", "");
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const auto here = reinterpret_cast<std::uintptr_t>(&ends) / page * page;
+  const std::size_t pages = (256 << 10) / page;  // TUTTI_STACK of this case
+  bool found = false;
+  for (std::size_t i = 1; i <= pages && !found; ++i) {
+    char byte = 0;
+    if (write(ends[1], reinterpret_cast<const void*>(here - i * page), 1) == 1)
+      found = read(ends[0], &byte, 1) != 1;
+    else
+      found = errno == EFAULT;
+  }
+  close(ends[0]), close(ends[1]);
+  if (!found)
+    throw usage_error("guards", world.rank(), "", "has no inaccessible page below its stack", "");
+  world.barrier();
+}
+
 void other_fault(communicator& world) {
   world.barrier();
   volatile int* volatile nowhere = nullptr;
@@ -115,7 +140,7 @@ int main(int argc, char** argv) {
       {"recursion", recursion},     {"last_recursion", recursion},
       {"large_frame", large_frame}, {"array", array},
       {"kernel", kernel},           {"small", small},
-      {"other_fault", other_fault}};
+      {"other_fault", other_fault}, {"guards", guards}};
   const std::string name = argc > 1 ? argv[1] : "";
   if (name == "own_handler") return own_handler();
   if (name == "options") return options();

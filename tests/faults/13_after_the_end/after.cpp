@@ -155,6 +155,28 @@ void moved_from(communicator& world) {
   plan_now.wait();
 }
 
+// Objects whose communicator was freed. The error names the operation.
+void freed(communicator& world) {
+  const int me = world.rank();
+  graph_communicator graph = world.graph({me}, {me});
+  graph.free();
+  const auto why = [](const char* operation) { return std::string(operation) + " on rank "; };
+  const auto expect = [&](auto&& call, const char* operation) {
+    check.throws<usage_error>(call, {why(operation).c_str(), "freed"});
+  };
+  expect([&] { graph.neighbor_alltoall(send_buf(std::vector<int>(1))); }, "neighbor_alltoall");
+  if (world.size() > 1) {
+    intercommunicator sides = world.between(1);
+    sides.free();
+    expect([&] { sides.barrier(); }, "barrier");
+  }
+  communicator other = world.duplicate();
+  auto plan = other.barrier_init();
+  other.free();
+  expect([&] { plan.start(); }, "barrier");
+  world.barrier();
+}
+
 // A runtime that outlives its run: calls throw, and its destruction does not crash.
 void runtime() {
   std::unique_ptr<tasks::runtime> runtime_after_run;
@@ -166,6 +188,7 @@ void runtime() {
 int with(std::string_view name) {
   if (name == "used") return used(), 0;
   if (name == "runtime") return runtime(), 0;
+  if (name == "freed") return run(run_options{}, freed), 0;
   if (name == "moved") return run(run_options{}, moved_from), 0;
   return 2;
 }

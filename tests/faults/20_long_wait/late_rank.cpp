@@ -13,8 +13,8 @@
 int main(int argc, char** argv) {
   using namespace tutti;
   using namespace std::chrono_literals;
-  const auto late = [](communicator& world) {
-    if (world.rank() == 1) std::this_thread::sleep_for(9s);
+  const auto late = [](communicator& world, std::chrono::seconds time = 9s) {
+    if (world.rank() == 1) std::this_thread::sleep_for(time);
   };
   const std::map<std::string, std::function<void(communicator&)>> cases = {
       {"native",
@@ -38,6 +38,11 @@ int main(int argc, char** argv) {
        [&](communicator& world) {
          late(world);
          world.barrier(algorithm("dissemination"));  // PLACE schedule
+       }},
+      {"default",  // later than the 10 s that apply without TUTTI_DEADLOCK_AFTER
+       [&](communicator& world) {
+         late(world, 13s);
+         world.barrier(algorithm("dissemination"));  // PLACE default
        }},
       {"nobody",  // only short waits
        [](communicator& world) {
