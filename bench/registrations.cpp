@@ -88,7 +88,8 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   const double figures[] = {by_address(n), by_slot(n), by_number(n)};
   std::printf(
-      "%zu registrations, nanoseconds a lookup (goal: 20 among 1000)\nby address (BSPlib)  %6.1f\nby slot (LPF)        %6.1f\n"
+      "%zu registrations, nanoseconds a lookup (goal: 20 among 1000)\n"
+      "by address (BSPlib)  %6.1f\nby slot (LPF)        %6.1f\n"
       "collectives object   %6.1f\n",
       n, figures[0], figures[1], figures[2]);
   return limit_ns > 0 && *std::max_element(figures, figures + 3) > limit_ns ? 1 : 0;

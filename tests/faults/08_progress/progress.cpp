@@ -124,6 +124,23 @@ void receive_in_group(communicator& w, const step& blocking_call) {
   receive_without_count(all, blocking_call);
 }
 
+// Rank 0 gets large areas of the other ranks. They leave the superstep as early as the library
+// permits, and wait in the other call.
+void superstep_ended(communicator& w, const step& blocking_call) {
+  bsp::context ctx(w);
+  std::vector<int> area(300000, w.rank());
+  auto there = ctx.registered(area);
+  ctx.sync();
+  std::vector<std::vector<int>> got(static_cast<std::size_t>(w.size()), std::vector<int>(area.size(), -1));
+  if (first(w))
+    for (int r = 1; r < w.size(); ++r) ctx.get(r, there, 0, got[static_cast<std::size_t>(r)]);
+  ctx.sync();
+  blocking_call();
+  if (!first(w)) return;
+  for (int r = 1; r < w.size(); ++r)
+    check.equal(got[static_cast<std::size_t>(r)], std::vector<int>(area.size(), r));
+}
+
 struct pending_operation {
   const char* name;
   std::function<void(communicator&, const step&)> with;
@@ -133,7 +150,8 @@ const pending_operation pending_operations[] = {
     {"reduction_of_tasks", reduction_of_tasks}, {"tasks_not_waited_for", tasks_not_waited_for},
     {"collective", collective_begun},           {"native_collective", native_begun},
     {"composed_collective", composed_begun},    {"persistent_collective", persistent_begun},
-    {"receive", receive_without_count},         {"receive_in_group", receive_in_group}};
+    {"receive", receive_without_count},         {"receive_in_group", receive_in_group},
+    {"superstep", superstep_ended}};
 
 // --- calls that wait
 
