@@ -55,7 +55,7 @@
 #include "tutti/detail/argument.hpp"
 #include "tutti/detail/export.hpp"
 #include "tutti/detail/p2p_abi.hpp"
-#include "tutti/detail/refused_factories.hpp"
+#include "tutti/detail/rejected_factories.hpp"
 #include "tutti/layout.hpp"
 
 TUTTI_API_BEGIN

@@ -132,13 +132,13 @@ class runtime {
   /// allocates it when it is first needed, value-initialised if this rank is the owner.
   template <class T, class... Tag>
   [[nodiscard]] handle<T> data(int owner, Tag... tag) {
-    static_assert(!typed::held<T>::is_span,
+    static_assert(!typed::data_traits<T>::is_span,
                   "tutti: data: a span: pass the number of elements, rt.data<std::span<E>>(owner, count)");
     return make<T>(nullptr, 1, owner, tag...);
   }
   template <class T, std::integral Count, class... Tag>
   [[nodiscard]] handle<T> data(int owner, Count count, Tag... tag) {
-    static_assert(typed::held<T>::is_span, "tutti: data: a count, but T is not a span");
+    static_assert(typed::data_traits<T>::is_span, "tutti: data: a count, but T is not a span");
     if constexpr (std::is_signed_v<Count>)
       if (count < 0) abi::refuse(*graph_, "data", "count", "is below 0", "pass the number of elements");
     return make<T>(nullptr, static_cast<std::size_t>(count), owner, tag...);
@@ -199,13 +199,13 @@ class runtime {
     using uses_type = typed::uses_among<Arguments...>;
     if constexpr (typed::validate_arguments<Arguments...>())
       if constexpr (typed::validate_kernel<kernel_type>(uses_type())) {
-        using code_type = typed::code_type<kernel_type, uses_type>;
+        using typed_kernel = typed::typed_kernel_for<kernel_type, uses_type>;
         std::array<use, uses_type::count + 1> uses;
         task_options w;
         std::size_t n = 0;
         (note(arguments, w, uses.data(), n), ...);
-        if (void* closure = abi::begin(*graph_, uses.data(), n, w, code_type::value)) {
-          code_type::make(closure, std::forward<Kernel>(kernel), arguments...);
+        if (void* closure = abi::begin(*graph_, uses.data(), n, w, typed_kernel::value)) {
+          typed_kernel::make(closure, std::forward<Kernel>(kernel), arguments...);
           abi::submit(*graph_);
         }
       }
@@ -350,7 +350,7 @@ class runtime {
   }
   template <class T, class... Tag>
   handle<T> make(void* memory, std::size_t count, int owner, Tag... tag) {
-    using element = typed::element_of_held<T>;
+    using element = typed::element_type_of<T>;
     static_assert(!std::is_pointer_v<element>,
                   "tutti: data: T is a pointer, which means nothing elsewhere: pass std::span(p, n)");
     constexpr bool plain = std::is_trivially_copyable_v<element> && !std::is_const_v<element>;
@@ -375,11 +375,11 @@ class runtime {
     uses[n++] = {u.what, How, u.by};
   }
   static void note(typed::on_rank a, task_options& w, use*, std::size_t&) noexcept {
-    w.on_given_rank = true;
+    w.has_rank = true;
     w.on = a.rank;
   }
   static void note(typed::on_owner a, task_options& w, use*, std::size_t&) noexcept {
-    w.owner_given = true;
+    w.has_owner = true;
     w.on_owner_of = a.what;
   }
   static void note(typed::after_tag a, task_options& w, use*, std::size_t&) noexcept {
@@ -390,7 +390,7 @@ class runtime {
 
   template <bool Const, class T>
   view<T, Const> acquired(const handle<T>& h, use_mode how) {
-    place at{};
+    kernel_buffer at{};
     void* one = abi::acquire(*graph_, &validated(h, "acquire"), how, at);
     return view<T, Const>(*graph_, one, at);
   }

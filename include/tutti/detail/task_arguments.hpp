@@ -24,28 +24,28 @@ namespace tutti::tasks {
 namespace typed {
 
 template <class T>
-struct held {
+struct data_traits {
   using element = T;
   static constexpr bool is_span = false;
 };
 template <class E>
-struct held<std::span<E>> {
+struct data_traits<std::span<E>> {
   using element = E;
   static constexpr bool is_span = true;
 };
 template <class T>
-using element_of_held = typename held<T>::element;
+using element_type_of = typename data_traits<T>::element;
 
 /// The kernel's parameter for data of this type.
 template <class T, bool Const>
-struct given {
+struct kernel_parameter {
   using type = std::conditional_t<Const, const T&, T&>;
-  static type of(const place& p) noexcept { return *static_cast<T*>(p.data); }
+  static type of(const kernel_buffer& p) noexcept { return *static_cast<T*>(p.data); }
 };
 template <class E, bool Const>
-struct given<std::span<E>, Const> {
+struct kernel_parameter<std::span<E>, Const> {
   using type = std::span<std::conditional_t<Const, const E, E>>;
-  static type of(const place& p) noexcept { return type(static_cast<E*>(p.data), p.count); }
+  static type of(const kernel_buffer& p) noexcept { return type(static_cast<E*>(p.data), p.count); }
 };
 
 /// One use of data, with its type.
@@ -53,7 +53,7 @@ template <class T, use_mode How>
 struct typed_use {
   static constexpr use_mode how = How;
   static constexpr bool writes = How != use_mode::read;
-  using given_type = given<T, !writes>;
+  using parameter = kernel_parameter<T, !writes>;
   data_handle* what;
   const reducer* by = nullptr;
 };
@@ -61,7 +61,7 @@ struct typed_use {
 /// A contribution to a reduction, and its initial value as the caller gives it.
 template <class T>
 struct reducing_use : typed_use<T, use_mode::reduce> {
-  element_of_held<T> neutral;
+  element_type_of<T> neutral;
 };
 /// The result of neutral(v).
 template <class V>
@@ -155,7 +155,7 @@ constexpr bool validate_reduction_with() {
 /// would be lost.
 template <class Parameter, class Use>
 inline constexpr bool loses_writes = Use::writes && !std::is_lvalue_reference_v<Parameter> &&
-                                     std::is_lvalue_reference_v<typename Use::given_type::type>;
+                                     std::is_lvalue_reference_v<typename Use::parameter::type>;
 /// Whether the kernel has a `const T&` parameter for data that it writes.
 template <class Parameter, class Use>
 inline constexpr bool takes_const =
@@ -163,12 +163,12 @@ inline constexpr bool takes_const =
 /// Whether the kernel has a parameter that does not accept const data, for data that it reads.
 template <class Parameter, class Use>
 inline constexpr bool needs_write_access =
-    !Use::writes && !std::is_convertible_v<typename Use::given_type::type, Parameter>;
+    !Use::writes && !std::is_convertible_v<typename Use::parameter::type, Parameter>;
 
 /// Whether the parameters of the kernel can be compared with the data of the call. The kernel must
 /// have exactly one signature, and that must not end with `...`.
 template <class Signature>
-consteval bool takes_named_parameters() {
+consteval bool has_fixed_parameters() {
   if constexpr (Signature::value)
     return !Signature::is_variadic;
   else
@@ -178,7 +178,7 @@ consteval bool takes_named_parameters() {
 template <class Kernel, class... Uses, std::size_t... I>
 constexpr bool validate_parameters(std::index_sequence<I...>) {
   using signature = decltype(tutti::detail::signature_of<Kernel>());
-  if constexpr (takes_named_parameters<signature>()) {
+  if constexpr (has_fixed_parameters<signature>()) {
     constexpr bool counted = signature::count == sizeof...(Uses);
     static_assert(counted,
                   "tutti: insert: the kernel must have as many parameters as there are data in the call");
@@ -208,17 +208,17 @@ struct use_list {
   static constexpr std::size_t count = sizeof...(Uses);
 };
 template <class List, class... Arguments>
-struct sorted {
+struct select_uses {
   using type = List;
 };
 template <class... Uses, class First, class... Rest>
-struct sorted<use_list<Uses...>, First, Rest...> {
+struct select_uses<use_list<Uses...>, First, Rest...> {
   using more = std::conditional_t<is_use<First>, use_list<Uses..., First>, use_list<Uses...>>;
-  using type = typename sorted<more, Rest...>::type;
+  using type = typename select_uses<more, Rest...>::type;
 };
 /// The uses of data among the arguments of insert(), in their order.
 template <class... Arguments>
-using uses_among = typename sorted<use_list<>, Arguments...>::type;
+using uses_among = typename select_uses<use_list<>, Arguments...>::type;
 
 template <class A>
 inline constexpr bool is_argument = is_use<A> || std::is_same_v<A, on_rank> || std::is_same_v<A, on_owner> ||
@@ -235,7 +235,7 @@ constexpr bool validate_arguments() {
 template <class Kernel, class... Uses>
 constexpr bool validate_kernel(use_list<Uses...>) {
   if constexpr (validate_parameters<Kernel, Uses...>(std::index_sequence_for<Uses...>())) {
-    constexpr bool fits = std::is_invocable_v<Kernel&, typename Uses::given_type::type...>;
+    constexpr bool fits = std::is_invocable_v<Kernel&, typename Uses::parameter::type...>;
     static_assert(fits,
                   "tutti: insert: the kernel cannot be called with its data: a T for handle<T>, a span for a "
                   "handle of spans, const if they are read");
@@ -253,7 +253,7 @@ struct initial_contents {
 };
 template <class T>
 struct initial_contents<reducing_use<T>> {
-  using type = element_of_held<T>;
+  using type = element_type_of<T>;
 };
 template <class A>
 auto neutral_values_of(const A& argument) {
@@ -267,7 +267,7 @@ auto neutral_values_of(const A& argument) {
 
 /// A kernel in the form that the library runs.
 template <class Kernel, class... Uses>
-struct kernel_code {
+struct typed_kernel {
   static constexpr bool has_initial_contents =
       (!std::is_same_v<typename initial_contents<Uses>::type, no_initial_contents> || ...);
   struct with_neutrals {
@@ -283,37 +283,38 @@ struct kernel_code {
     else
       new (closure) Kernel(std::forward<K>(kernel));
   }
-  static void run(void* closure, const place* places) {
-    call(*static_cast<closure_type*>(closure), places, std::index_sequence_for<Uses...>());
+  static void run(void* closure, const kernel_buffer* buffers) {
+    call(*static_cast<closure_type*>(closure), buffers, std::index_sequence_for<Uses...>());
   }
-  static void end(void* closure) noexcept { static_cast<closure_type*>(closure)->~closure_type(); }
-  static constexpr code value{run, std::is_trivially_destructible_v<closure_type> ? nullptr : end,
-                              sizeof(closure_type), alignof(closure_type)};
+  static void destroy(void* closure) noexcept { static_cast<closure_type*>(closure)->~closure_type(); }
+  static constexpr kernel_operations value{
+      run, std::is_trivially_destructible_v<closure_type> ? nullptr : destroy, sizeof(closure_type),
+      alignof(closure_type)};
 
  private:
   template <std::size_t... I>
-  static void call(closure_type& closure, [[maybe_unused]] const place* places, std::index_sequence<I...>) {
+  static void call(closure_type& closure, [[maybe_unused]] const kernel_buffer* buffers,
+                   std::index_sequence<I...>) {
     if constexpr (has_initial_contents) {
-      (fill(std::get<I>(closure.neutral), places[I]), ...);
-      closure.kernel(Uses::given_type::of(places[I])...);
+      (fill(std::get<I>(closure.neutral), buffers[I]), ...);
+      closure.kernel(Uses::parameter::of(buffers[I])...);
     } else {
-      closure(Uses::given_type::of(places[I])...);
+      closure(Uses::parameter::of(buffers[I])...);
     }
   }
-  static void fill(no_initial_contents, const place&) noexcept {}
+  static void fill(no_initial_contents, const kernel_buffer&) noexcept {}
   template <class E>
-  static void fill(const E& value, const place& p) {
+  static void fill(const E& value, const kernel_buffer& p) {
     fill_with<E>(value, p.data, p.count);
   }
 };
-template <class Kernel, class List>
-struct code_for;
+template <class Kernel, class List> struct make_typed_kernel;
 template <class Kernel, class... Uses>
-struct code_for<Kernel, use_list<Uses...>> {
-  using type = kernel_code<Kernel, Uses...>;
+struct make_typed_kernel<Kernel, use_list<Uses...>> {
+  using type = typed_kernel<Kernel, Uses...>;
 };
 template <class Kernel, class List>
-using code_type = typename code_for<Kernel, List>::type;
+using typed_kernel_for = typename make_typed_kernel<Kernel, List>::type;
 
 }  // namespace typed
 
@@ -364,7 +365,7 @@ constexpr auto neutral(const V& value) {
 /// ```
 template <class T, class Op>
 auto reduce(const handle<T>& h, Op) noexcept {
-  using element = typed::element_of_held<T>;
+  using element = typed::element_type_of<T>;
   using use_type = typed::typed_use<T, use_mode::reduce>;
   if constexpr (typed::validate_reduction<element, Op>())
     return use_type{handle_access::data_of(h), &typed::reducer_of<element, Op>};
@@ -373,7 +374,7 @@ auto reduce(const handle<T>& h, Op) noexcept {
 }
 template <class T, class Op, class V>
 auto reduce(const handle<T>& h, Op, const typed::neutral_value<V>& v) noexcept {
-  using element = typed::element_of_held<T>;
+  using element = typed::element_type_of<T>;
   using use_type = typed::reducing_use<T>;
   if constexpr (typed::validate_reduction_with<element, Op, V>())
     return use_type{{handle_access::data_of(h), &typed::reducer_with_neutral<element, Op>},

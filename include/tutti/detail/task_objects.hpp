@@ -126,15 +126,15 @@ class request {
 template <class T, bool Const>
 class view {
  public:
-  using type = typename typed::given<T, Const>::type;  ///< `T&`, `const T&`, or a span
+  using type = typename typed::kernel_parameter<T, Const>::type;  ///< `T&`, `const T&`, or a span
 
   view(view&& other) noexcept : of_(other.of_), one_(std::exchange(other.one_, nullptr)), at_(other.at_) {}
   view& operator=(view&&) = delete;
   ~view() { release(); }
 
-  type get() const noexcept { return typed::given<T, Const>::of(at_); }
+  type get() const noexcept { return typed::kernel_parameter<T, Const>::of(at_); }
   type operator*() const noexcept { return get(); }
-  auto* operator->() const noexcept requires(!typed::held<T>::is_span) { return &get(); }
+  auto* operator->() const noexcept requires(!typed::data_traits<T>::is_span) { return &get(); }
   /// Ends the use before the destructor does.
   void release() noexcept {
     if (one_ != nullptr) abi::release(*of_, std::exchange(one_, nullptr));
@@ -142,10 +142,10 @@ class view {
 
  private:
   friend class runtime;
-  view(task_graph& of, void* one, place at) noexcept : of_(&of), one_(one), at_(at) {}
+  view(task_graph& of, void* one, kernel_buffer at) noexcept : of_(&of), one_(one), at_(at) {}
   task_graph* of_;
   void* one_;
-  place at_;
+  kernel_buffer at_;
 };
 
 }  // namespace tutti::tasks

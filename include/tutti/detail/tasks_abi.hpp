@@ -92,23 +92,23 @@ struct use {
 };
 
 /// The memory that a kernel receives for one argument.
-struct place {
+struct kernel_buffer {
   void* data;
   std::size_t count;  ///< elements
 };
 
-/// A callable without its type. It runs at most once, and is then destroyed.
-struct code {
-  void (*run)(void* closure, const place* places);
-  void (*end)(void* closure) noexcept;  ///< null: nothing to do
+/// The functions of a type-erased kernel. It runs at most once, and is then destroyed.
+struct kernel_operations {
+  void (*run)(void* closure, const kernel_buffer* buffers);
+  void (*destroy)(void* closure) noexcept;  ///< null: nothing to do
   std::size_t size, alignment;
 };
 
 /// Options of a task: which rank runs it, and after what.
 struct task_options {
-  bool on_given_rank = false;
+  bool has_rank = false;
   int on = 0;  ///< the rank that runs it
-  bool owner_given = false;
+  bool has_owner = false;
   data_handle* on_owner_of = nullptr;  ///< the owner of this
   bool waits = false;
   std::uint64_t after = 0;     ///< after this tag is unlocked
@@ -162,7 +162,8 @@ void set_owner(task_graph&, data_handle&, int owner);
 /// Determines which rank runs the task, and inserts the transfers that it needs. If this rank runs
 /// it, returns memory for the closure, which the caller fills before submit(). Otherwise returns
 /// null.
-void* begin(task_graph&, const use* uses, std::size_t n, const task_options&, const code&);
+void* begin(task_graph&, const use* uses, std::size_t n, const task_options&,
+            const kernel_operations&);
 void submit(task_graph&) noexcept;
 
 void fetch(task_graph&, data_handle*, int rank);
@@ -172,7 +173,7 @@ void flush(task_graph&, data_handle*);  ///< null: all
 void set_cache(task_graph&, bool on);
 
 /// Waits for the earlier tasks. The caller may then use the memory until release().
-void* acquire(task_graph&, data_handle*, use_mode how, place& at);
+void* acquire(task_graph&, data_handle*, use_mode how, kernel_buffer& at);
 void release(task_graph&, void* acquired) noexcept;
 
 /// Begins, and tests, one transfer that the caller waits for.

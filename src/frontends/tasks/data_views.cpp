@@ -9,7 +9,7 @@
 
 namespace tutti::tasks {
 
-void* task_graph::acquire(data_handle& d, use_mode how, place& at) {
+void* task_graph::acquire(data_handle& d, use_mode how, kernel_buffer& at) {
   validator_.entry("acquire");
   const bool writes = how != use_mode::read;
   validator_.handle("acquire", d);

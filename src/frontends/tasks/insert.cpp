@@ -30,16 +30,16 @@ void task_graph::refuse_owners(const use* uses, std::size_t n, bool written) con
 
 // Returns -1 if another rank runs the task, and this rank cannot know which.
 int task_graph::executing_rank(const use* uses, std::size_t n, const task_options& w) const {
-  if (w.on_given_rank && w.owner_given)
+  if (w.has_rank && w.has_owner)
     validator_.refuse("insert", "on", "is given together with on_owner_of()", "pass one of them");
-  if (w.on_given_rank) {
+  if (w.has_rank) {
     validator_.rank("insert", "on", w.on);
     return w.on;
   }
-  if (w.owner_given && w.on_owner_of != nullptr) return w.on_owner_of->owner;
+  if (w.has_owner && w.on_owner_of != nullptr) return w.on_owner_of->owner;
   int runner = -1;
-  bool unknown = w.owner_given;
-  if (!w.owner_given)
+  bool unknown = w.has_owner;
+  if (!w.has_owner)
     for (const bool written : {true, false}) {
       for (std::size_t i = 0; i < n && !unknown; ++i) {
         if (writes(uses[i].how) != written) continue;
@@ -86,7 +86,7 @@ bool task_graph::validate_uses(const use* uses, std::size_t n, bool runs_here) c
   return concerned;
 }
 
-void* task_graph::begin(const use* uses, std::size_t n, const task_options& w, const code& c) {
+void* task_graph::begin(const use* uses, std::size_t n, const task_options& w, const kernel_operations& k) {
   validator_.entry("insert");
   const int runner = executing_rank(uses, n, w);
   const bool runs_here = runner == rank_;
@@ -104,7 +104,7 @@ void* task_graph::begin(const use* uses, std::size_t n, const task_options& w, c
     }
   kernel_node* made = nullptr;
   if (runs_here) {
-    made = &ready_.make<kernel_node>(c, n, w.name, ++task_ids_);
+    made = &ready_.make<kernel_node>(k, n, w.name, ++task_ids_);
     for (std::size_t i = 0; i < n; ++i) set_argument((*made)[i], uses[i], *made);
     if (w.waits) follow_ups_.wait_for(*made, w.after);
   }

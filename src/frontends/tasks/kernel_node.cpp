@@ -10,14 +10,15 @@
 
 namespace tutti::tasks {
 
-kernel_node::kernel_node(const code& c, std::size_t arguments, const char* name, std::uint64_t id)
-    : node(true), code_(&c), name_(name), id_(id), size_(static_cast<std::uint32_t>(arguments)) {
+kernel_node::kernel_node(const kernel_operations& k, std::size_t arguments, const char* name,
+                         std::uint64_t id)
+    : node(true), kernel_(&k), name_(name), id_(id), size_(static_cast<std::uint32_t>(arguments)) {
   const std::size_t bytes = arguments * sizeof(argument);
-  const std::size_t at = (bytes + c.alignment - 1) / c.alignment * c.alignment;
+  const std::size_t at = (bytes + k.alignment - 1) / k.alignment * k.alignment;
   std::byte* memory = local_;
-  if (at + c.size > sizeof local_ || c.alignment > 16) {
-    const std::size_t alignment = c.alignment > 16 ? c.alignment : 16;
-    heap_ = static_cast<std::byte*>(::operator new (at + c.size, std::align_val_t{alignment}));
+  if (at + k.size > sizeof local_ || k.alignment > 16) {
+    const std::size_t alignment = k.alignment > 16 ? k.alignment : 16;
+    heap_ = static_cast<std::byte*>(::operator new (at + k.size, std::align_val_t{alignment}));
     memory = heap_;
   }
   arguments_ = reinterpret_cast<argument*>(memory);
@@ -27,7 +28,7 @@ kernel_node::kernel_node(const code& c, std::size_t arguments, const char* name,
 
 kernel_node::~kernel_node() {
   if (heap_ != nullptr)
-    ::operator delete (heap_, std::align_val_t{code_->alignment > 16 ? code_->alignment : 16});
+    ::operator delete (heap_, std::align_val_t{kernel_->alignment > 16 ? kernel_->alignment : 16});
 }
 
 const failure* kernel_node::first_poisoned() const noexcept {
@@ -43,18 +44,18 @@ void kernel_node::start(ready_queue& queue) {
   const failure* poisoned = first_poisoned();
   if (poisoned == nullptr) {
     constexpr std::size_t inline_count = 12;
-    place inline_places[inline_count];
-    std::unique_ptr<place[]> heap_places;
-    place* places = inline_places;
-    if (size_ > inline_count) places = (heap_places = std::make_unique<place[]>(size_)).get();
+    kernel_buffer inline_buffers[inline_count];
+    std::unique_ptr<kernel_buffer[]> heap_buffers;
+    kernel_buffer* buffers = inline_buffers;
+    if (size_ > inline_count) buffers = (heap_buffers = std::make_unique<kernel_buffer[]>(size_)).get();
     for (std::size_t i = 0; i < size_; ++i) {
       const argument& a = arguments_[i];
       if (a.initial != nullptr) std::memcpy(a.target->data, a.initial->data, a.bytes());
       if (a.op != nullptr && a.op->neutral != nullptr) a.op->neutral(a.target->data, a.count);
-      places[i] = {a.target->data, a.count};
+      buffers[i] = {a.target->data, a.count};
     }
     try {
-      code_->run(closure_, places);
+      kernel_->run(closure_, buffers);
       queue.count_kernel();
     } catch (const std::exception& e) {
       poisoned = queue.failures().add_thrown(description(), e.what(), std::current_exception());
@@ -69,7 +70,7 @@ void kernel_node::start(ready_queue& queue) {
 }
 
 void kernel_node::end_closure() noexcept {
-  if (!std::exchange(ended_, true) && code_->end != nullptr) code_->end(closure_);
+  if (!std::exchange(ended_, true) && kernel_->destroy != nullptr) kernel_->destroy(closure_);
 }
 
 void kernel_node::release_resources() noexcept {

@@ -28,7 +28,7 @@ struct argument {
 /// A task that this rank runs.
 class kernel_node final : public node {
  public:
-  kernel_node(const code& c, std::size_t arguments, const char* name, std::uint64_t id);
+  kernel_node(const kernel_operations& k, std::size_t arguments, const char* name, std::uint64_t id);
   ~kernel_node() override;
   void start(ready_queue& queue) override;
   void release_resources() noexcept override;
@@ -43,7 +43,7 @@ class kernel_node final : public node {
   const failure* first_poisoned() const noexcept;
   void end_closure() noexcept;
 
-  const code* code_;
+  const kernel_operations* kernel_;
   argument* arguments_;
   void* closure_;
   std::byte* heap_ = nullptr;  // arguments and closure, if they do not fit into the node

@@ -30,7 +30,7 @@
 
 #include "communicator/internal_calls.hpp"
 #include "frontends/tasks/barrier_rounds.hpp"
-#include "frontends/tasks/call_checks.hpp"
+#include "frontends/tasks/call_validator.hpp"
 #include "frontends/tasks/data_registry.hpp"
 #include "frontends/tasks/explicit_transfers.hpp"
 #include "frontends/tasks/failure_log.hpp"
@@ -78,11 +78,11 @@ class task_graph final : public progressable {
   void gather(data_handle* const* data, std::size_t n, int root);
   void flush(data_handle* d);
   void set_cache(bool on);
-  void* acquire(data_handle& d, use_mode how, place& at);
+  void* acquire(data_handle& d, use_mode how, kernel_buffer& at);
   void release_view(void* acquired) noexcept;
 
   // --- tasks
-  void* begin(const use* uses, std::size_t n, const task_options& w, const code& c);
+  void* begin(const use* uses, std::size_t n, const task_options& w, const kernel_operations& k);
   void submit() noexcept;
   void unlock(std::uint64_t tag) {
     validator_.entry("unlock");

@@ -47,9 +47,10 @@ long tag_of(const data_handle& d) noexcept { return d.id < 0 ? -1 - d.id : d.id;
 void set_tag(task_graph& f, data_handle& d, long tag) { f.set_tag(d, tag); }
 void set_owner(task_graph& f, data_handle& d, int owner) { f.set_owner(d, owner); }
 
-void* begin(task_graph& f, const use* uses, std::size_t n, const task_options& w, const code& c) {
+void* begin(task_graph& f, const use* uses, std::size_t n, const task_options& w,
+            const kernel_operations& k) {
   f.set_call_site({});  // an insertion is written over several lines
-  return f.begin(uses, n, w, c);
+  return f.begin(uses, n, w, k);
 }
 void submit(task_graph& f) noexcept { f.submit(); }
 
@@ -61,7 +62,9 @@ void gather(task_graph& f, data_handle* const* data, std::size_t n, int root) { 
 void flush(task_graph& f, data_handle* d) { f.flush(d); }
 void set_cache(task_graph& f, bool on) { f.set_cache(on); }
 
-void* acquire(task_graph& f, data_handle* d, use_mode how, place& at) { return f.acquire(*d, how, at); }
+void* acquire(task_graph& f, data_handle* d, use_mode how, kernel_buffer& at) {
+  return f.acquire(*d, how, at);
+}
 void release(task_graph& f, void* acquired) noexcept { f.release_view(acquired); }
 
 void* start(task_graph& f, const explicit_transfer& t, bool sends) { return f.start(t, sends); }

@@ -157,7 +157,7 @@ class program_run {
   template <class T, class... Tag>
   tasks::handle<T> made(const object_shape& shape, data_object& d, Tag... tag) {
     const bool own = shape.own_memory[at(me_)] != 0;
-    if constexpr (tasks::typed::held<T>::is_span) {
+    if constexpr (tasks::typed::data_traits<T>::is_span) {
       using element = typename T::element_type;
       if (own)
         return rt_.data(std::span(static_cast<element*>(d.mine.data()), shape.count), shape.owner, tag...);
@@ -171,15 +171,15 @@ class program_run {
   // --- steps
   void task(const work& w, bool here) {
     const shape& s = shapes()[w.shape];
-    std::vector<tasks::place> places;
+    std::vector<tasks::kernel_buffer> buffers;
     std::vector<any_handle*> data;
     for (const int d : w.data) {
-      places.push_back({all_[at(d)].expected.data(), g_.data[at(d)].count});
+      buffers.push_back({all_[at(d)].expected.data(), g_.data[at(d)].count});
       data.push_back(&all_[at(d)].handle);
     }
     task_result& t = results_.emplace_back();
     t.step = now_;
-    s.run(places.data(), w.salt, &t.expected);
+    s.run(buffers.data(), w.salt, &t.expected);
     if (w.runs >= 0 ? w.runs != me_ : !here) t.actual = t.expected;  // another rank runs the task
     if (!here) return;
     if (w.runs < 0 || w.runs == me_) ++ran_;

@@ -39,10 +39,11 @@ void insert(tasks::runtime& rt, [[maybe_unused]] any_handle* const* data, const 
 }
 
 template <class... Uses, std::size_t... I>
-void run([[maybe_unused]] const tasks::place* places, std::uint64_t salt, std::uint64_t* checksum,
+void run([[maybe_unused]] const tasks::kernel_buffer* buffers, std::uint64_t salt, std::uint64_t* checksum,
          std::index_sequence<I...>) {
-  using tasks::typed::given;
-  kernel<Uses...>{salt, checksum}(given<typename Uses::value, Uses::how == use_mode::read>::of(places[I])...);
+  using tasks::typed::kernel_parameter;
+  kernel<Uses...>{salt, checksum}(
+      kernel_parameter<typename Uses::value, Uses::how == use_mode::read>::of(buffers[I])...);
 }
 
 template <class... Uses>
@@ -53,8 +54,8 @@ shape of() {
              std::uint64_t* checksum) {
             insert<Uses...>(rt, data, s, salt, checksum, std::index_sequence_for<Uses...>());
           },
-          [](const tasks::place* places, std::uint64_t salt, std::uint64_t* checksum) {
-            run<Uses...>(places, salt, checksum, std::index_sequence_for<Uses...>());
+          [](const tasks::kernel_buffer* buffers, std::uint64_t salt, std::uint64_t* checksum) {
+            run<Uses...>(buffers, salt, checksum, std::index_sequence_for<Uses...>());
           }};
 }
 

@@ -187,7 +187,7 @@ struct shape {
   void (*insert)(tutti::tasks::runtime&, any_handle* const* data, const insert_options&, std::uint64_t salt,
                  std::uint64_t* checksum);
   /// The same on plain memory.
-  void (*run)(const tutti::tasks::place* places, std::uint64_t salt, std::uint64_t* checksum);
+  void (*run)(const tutti::tasks::kernel_buffer* buffers, std::uint64_t salt, std::uint64_t* checksum);
 };
 
 /// All shapes. The first one uses no data.

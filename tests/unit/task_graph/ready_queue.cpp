@@ -83,8 +83,9 @@ TEST(ready_queue, records_what_a_kernel_throws) {
   parts p;
   contents out;
   out.retain();  // the node drops one use
-  const code throws{[](void*, const place*) { throw std::runtime_error("planted fault"); }, nullptr, 0, 1};
-  const code counts{[](void*, const place*) {}, nullptr, 0, 1};
+  const kernel_operations throws{
+      [](void*, const kernel_buffer*) { throw std::runtime_error("planted fault"); }, nullptr, 0, 1};
+  const kernel_operations counts{[](void*, const kernel_buffer*) {}, nullptr, 0, 1};
   auto& n = p.ready.make<kernel_node>(throws, 1, "bad", 1);
   n[0].target = &out;
   n[0].writes = true;

@@ -25,7 +25,7 @@ struct non_commutative_t;
 namespace detail {
 
 template <parameter Name>
-using refused = argument<Name, flow::in, no_resize, misuse>;
+using rejected = argument<Name, flow::in, no_resize, misuse>;
 
 /// std::string, without <string>.
 template <class T>
@@ -112,60 +112,60 @@ template <auto P, class... A> inline constexpr bool takes_no_policy = false;
 // Overloads of the factories of parameters.hpp, ops.hpp and status.hpp; they add no public names.
 // The last one takes a list, including {}, that no other takes.
 // clang-format off
-#define TUTTI_REFUSE_BUT(NAME, FACTORY, TYPES, VALUES)                                                  \
+#define TUTTI_REJECT_BUT(NAME, FACTORY, TYPES, VALUES)                                                  \
   template <class T = detail::misuse, class... A> requires(!detail::TYPES<T, A...>)                     \
-  constexpr detail::refused<parameter::NAME> FACTORY(A&&...) { return {}; }                             \
+  constexpr detail::rejected<parameter::NAME> FACTORY(A&&...) { return {}; }                            \
   template <auto P, class... A> requires(!detail::VALUES<P, A...>)                                      \
-  constexpr detail::refused<parameter::NAME> FACTORY(A&&...) { return {}; }                             \
-  constexpr detail::refused<parameter::NAME> FACTORY(std::initializer_list<detail::anything_else>) { return {}; }
-#define TUTTI_REFUSE_PLAIN(NAME, FACTORY, TYPES) TUTTI_REFUSE_BUT(NAME, FACTORY, TYPES, takes_no_policy)
-#define TUTTI_REFUSE_FITTED(NAME, FACTORY, TYPES) TUTTI_REFUSE_BUT(NAME, FACTORY, TYPES, takes_policy)
+  constexpr detail::rejected<parameter::NAME> FACTORY(A&&...) { return {}; }                            \
+  constexpr detail::rejected<parameter::NAME> FACTORY(std::initializer_list<detail::anything_else>) { return {}; }
+#define TUTTI_REJECT_PLAIN(NAME, FACTORY, TYPES) TUTTI_REJECT_BUT(NAME, FACTORY, TYPES, takes_no_policy)
+#define TUTTI_REJECT_FITTED(NAME, FACTORY, TYPES) TUTTI_REJECT_BUT(NAME, FACTORY, TYPES, takes_policy)
 
-#define TUTTI_REFUSE_in_buffer(NAME) TUTTI_REFUSE_PLAIN(NAME, NAME, takes_in)
-#define TUTTI_REFUSE_send_buffer(NAME) \
-  TUTTI_REFUSE_in_buffer(NAME) TUTTI_REFUSE_PLAIN(NAME, NAME##_out, takes_moved)
-#define TUTTI_REFUSE_in_out_buffer(NAME) TUTTI_REFUSE_FITTED(NAME, NAME, takes_out)
-#define TUTTI_REFUSE_out_buffer(NAME) \
-  TUTTI_REFUSE_in_out_buffer(NAME) TUTTI_REFUSE_FITTED(NAME, NAME##_out, takes_out)
-#define TUTTI_REFUSE_counts(NAME) \
-  TUTTI_REFUSE_in_buffer(NAME) TUTTI_REFUSE_FITTED(NAME, NAME##_out, takes_out)
-#define TUTTI_REFUSE_count(NAME) \
-  TUTTI_REFUSE_PLAIN(NAME, NAME, takes_count) TUTTI_REFUSE_PLAIN(NAME, NAME##_out, takes_count_out)
-#define TUTTI_REFUSE_type(NAME) \
-  TUTTI_REFUSE_PLAIN(NAME, NAME, takes_type) TUTTI_REFUSE_PLAIN(NAME, NAME##_out, takes_type_out)
-#define TUTTI_REFUSE_rank(NAME) TUTTI_REFUSE_PLAIN(NAME, NAME, takes_rank)
-#define TUTTI_REFUSE_tag(NAME) TUTTI_REFUSE_PLAIN(NAME, NAME, takes_rank)
-#define TUTTI_REFUSE_string(NAME) TUTTI_REFUSE_PLAIN(NAME, NAME, takes_string)
-#define TUTTI_REFUSE_layouts(NAME) TUTTI_REFUSE_PLAIN(NAME, NAME, takes_layouts)
-#define TUTTI_REFUSE_mode(NAME) TUTTI_REFUSE_PLAIN(NAME, NAME, takes_mode)
-#define TUTTI_REFUSE_function(NAME) TUTTI_REFUSE_PLAIN(NAME, NAME, takes_function)
-#define TUTTI_REFUSE_status(NAME) TUTTI_REFUSE_PLAIN(NAME, NAME##_out, takes_status_out)
-#define TUTTI_REFUSE_statuses(NAME) \
-  TUTTI_REFUSE_FITTED(NAME, NAME, takes_statuses) TUTTI_REFUSE_FITTED(NAME, NAME##_out, takes_statuses_out)
-#define TUTTI_REFUSE_request(NAME)
+#define TUTTI_REJECT_in_buffer(NAME) TUTTI_REJECT_PLAIN(NAME, NAME, takes_in)
+#define TUTTI_REJECT_send_buffer(NAME) \
+  TUTTI_REJECT_in_buffer(NAME) TUTTI_REJECT_PLAIN(NAME, NAME##_out, takes_moved)
+#define TUTTI_REJECT_in_out_buffer(NAME) TUTTI_REJECT_FITTED(NAME, NAME, takes_out)
+#define TUTTI_REJECT_out_buffer(NAME) \
+  TUTTI_REJECT_in_out_buffer(NAME) TUTTI_REJECT_FITTED(NAME, NAME##_out, takes_out)
+#define TUTTI_REJECT_counts(NAME) \
+  TUTTI_REJECT_in_buffer(NAME) TUTTI_REJECT_FITTED(NAME, NAME##_out, takes_out)
+#define TUTTI_REJECT_count(NAME) \
+  TUTTI_REJECT_PLAIN(NAME, NAME, takes_count) TUTTI_REJECT_PLAIN(NAME, NAME##_out, takes_count_out)
+#define TUTTI_REJECT_type(NAME) \
+  TUTTI_REJECT_PLAIN(NAME, NAME, takes_type) TUTTI_REJECT_PLAIN(NAME, NAME##_out, takes_type_out)
+#define TUTTI_REJECT_rank(NAME) TUTTI_REJECT_PLAIN(NAME, NAME, takes_rank)
+#define TUTTI_REJECT_tag(NAME) TUTTI_REJECT_PLAIN(NAME, NAME, takes_rank)
+#define TUTTI_REJECT_string(NAME) TUTTI_REJECT_PLAIN(NAME, NAME, takes_string)
+#define TUTTI_REJECT_layouts(NAME) TUTTI_REJECT_PLAIN(NAME, NAME, takes_layouts)
+#define TUTTI_REJECT_mode(NAME) TUTTI_REJECT_PLAIN(NAME, NAME, takes_mode)
+#define TUTTI_REJECT_function(NAME) TUTTI_REJECT_PLAIN(NAME, NAME, takes_function)
+#define TUTTI_REJECT_status(NAME) TUTTI_REJECT_PLAIN(NAME, NAME##_out, takes_status_out)
+#define TUTTI_REJECT_statuses(NAME) \
+  TUTTI_REJECT_FITTED(NAME, NAME, takes_statuses) TUTTI_REJECT_FITTED(NAME, NAME##_out, takes_statuses_out)
+#define TUTTI_REJECT_request(NAME)
 
-#define TUTTI_ROW(NAME, KIND, TEXT) TUTTI_REFUSE_##KIND(NAME)
+#define TUTTI_ROW(NAME, KIND, TEXT) TUTTI_REJECT_##KIND(NAME)
 TUTTI_PARAMETERS(TUTTI_ROW)
 #undef TUTTI_ROW
-#undef TUTTI_REFUSE_request
-#undef TUTTI_REFUSE_statuses
-#undef TUTTI_REFUSE_status
-#undef TUTTI_REFUSE_function
-#undef TUTTI_REFUSE_mode
-#undef TUTTI_REFUSE_layouts
-#undef TUTTI_REFUSE_string
-#undef TUTTI_REFUSE_tag
-#undef TUTTI_REFUSE_rank
-#undef TUTTI_REFUSE_type
-#undef TUTTI_REFUSE_count
-#undef TUTTI_REFUSE_counts
-#undef TUTTI_REFUSE_out_buffer
-#undef TUTTI_REFUSE_in_out_buffer
-#undef TUTTI_REFUSE_send_buffer
-#undef TUTTI_REFUSE_in_buffer
-#undef TUTTI_REFUSE_FITTED
-#undef TUTTI_REFUSE_PLAIN
-#undef TUTTI_REFUSE_BUT
+#undef TUTTI_REJECT_request
+#undef TUTTI_REJECT_statuses
+#undef TUTTI_REJECT_status
+#undef TUTTI_REJECT_function
+#undef TUTTI_REJECT_mode
+#undef TUTTI_REJECT_layouts
+#undef TUTTI_REJECT_string
+#undef TUTTI_REJECT_tag
+#undef TUTTI_REJECT_rank
+#undef TUTTI_REJECT_type
+#undef TUTTI_REJECT_count
+#undef TUTTI_REJECT_counts
+#undef TUTTI_REJECT_out_buffer
+#undef TUTTI_REJECT_in_out_buffer
+#undef TUTTI_REJECT_send_buffer
+#undef TUTTI_REJECT_in_buffer
+#undef TUTTI_REJECT_FITTED
+#undef TUTTI_REJECT_PLAIN
+#undef TUTTI_REJECT_BUT
 // clang-format on
 
 }  // namespace tutti

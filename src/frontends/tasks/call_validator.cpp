@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "frontends/tasks/call_checks.hpp"
+#include "frontends/tasks/call_validator.hpp"
 
 #include <string>
 
