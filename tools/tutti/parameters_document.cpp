@@ -115,8 +115,8 @@ bool is_required(const rules& r, parameter name, bool in_place) {
     one.name = other;
     given.push_back(one);
   });
-  const verdict v = judge(r, true, given.data(), given.size());
-  return v.what == problem::missing && v.which == name;
+  const argument_error e = find_error(r, true, given.data(), given.size());
+  return e.what == problem::missing && e.which == name;
 }
 
 std::string joined(const std::vector<std::string>& words) {
