@@ -81,7 +81,7 @@ void times(communicator& world) {
   check.that(outer->total.max <= world.allreduce_single(send_buf(most), op(ops::max<>{})) + 1e-6);
   check.that(outer->total.min <= outer->total.mean + 1e-12 && outer->total.mean <= outer->total.max + 1e-12);
   check.equal(inner->each.size(), std::size_t{3});
-  for (const spread& s : inner->each) check.that(s.min >= 0.0002 && s.ranks == world.size());
+  for (const measurement::spread& s : inner->each) check.that(s.min >= 0.0002 && s.ranks == world.size());
   check.that(outer->each.empty());
 }
 
