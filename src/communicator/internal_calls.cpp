@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "communicator/internal_calls.hpp"
 
+#include <atomic>
 #include <vector>
 
 #include "communicator/call_selection.hpp"
@@ -8,7 +9,10 @@
 
 namespace tutti::detail {
 
-void count_obeyed(rank_state& rank, collective what, override_kind kind) { ++rank.use_of(what, kind).obeyed; }
+// The preload calls it from several threads. make_rank_state() has allocated the counters.
+void count_obeyed(rank_state& rank, collective what, override_kind kind) {
+  std::atomic_ref(rank.use_of(what, kind).obeyed).fetch_add(1, std::memory_order_relaxed);
+}
 
 endpoint& endpoint_of(const communicator_impl& c) noexcept { return c.state().ep(); }
 bool has_two_groups(const communicator_impl& c) noexcept { return c.state().inter(); }

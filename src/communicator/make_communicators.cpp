@@ -18,6 +18,8 @@ std::shared_ptr<rank_state> make_rank_state(std::unique_ptr<endpoint> ep, const 
   made->by = std::move(by);
   made->engine_conditions = engine_conditions;
   made->begin_trace();
+  // Allocates the counters, which several threads of a program may use (count_obeyed()).
+  static_cast<void>(made->use_of(collective::barrier, override_kind::algorithm));
   return made;
 }
 
