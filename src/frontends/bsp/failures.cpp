@@ -24,6 +24,8 @@ void process::refuse(const char* operation, const char* parameter, const std::st
   }
 }
 
+void process::refuse_thread(const char* operation) const { validate_thread_(operation); }
+
 void process::throw_failure() { std::rethrow_exception(failure_); }
 
 // The exception of a C++ operator is thrown unchanged. The caller of a C function sees no
