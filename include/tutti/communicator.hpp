@@ -27,7 +27,7 @@ class graph_communicator;
 class intercommunicator;
 
 namespace colors {
-/// A colour of split(), and of structures, that belongs to no group. Any other negative value means
+/// A color of split(), and of structures, that belongs to no group. Any other negative value means
 /// the same.
 inline constexpr int undefined = -0x7fffff03;
 }  // namespace colors
@@ -199,7 +199,7 @@ class communicator : public collectives<communicator>,
 
   /// Collective: returns a communicator of the ranks that pass the same `color`. They are ordered
   /// by `key`, and ranks with equal keys by their rank in this communicator. Returns nothing to a
-  /// rank that passes a negative colour.
+  /// rank that passes a negative color.
   ///
   /// Costs an allgather of 16 bytes per rank, and O(size()) memory while it runs. The result takes
   /// memory linear in its size, or O(1) if it is a range of the job's ranks. Its first call

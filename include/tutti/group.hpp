@@ -99,8 +99,8 @@ class chain : public detail::structure<detail::neighbors> {
   /// For the library.
   explicit chain(const detail::neighbors& all) noexcept : structure(all) {}
 
-  /// Collective: a chain of the members of the same colour, in the order of keys. Members with
-  /// equal keys keep the order of ranks. A colour below 0 (tutti::colors::undefined) gives an empty
+  /// Collective: a chain of the members of the same color, in the order of keys. Members with
+  /// equal keys keep the order of ranks. A color below 0 (tutti::colors::undefined) gives an empty
   /// chain. ceil(log2(size)) rounds; O(size) memory while it runs.
   ///
   /// ```cpp

@@ -129,7 +129,7 @@ class runtime {
     }
   }
   /// Registers data whose memory is on another rank, or belongs to the runtime. The runtime
-  /// allocates it when it is first needed, value-initialised if this rank is the owner.
+  /// allocates it when it is first needed, value-initialized if this rank is the owner.
   template <class T, class... Tag>
   [[nodiscard]] handle<T> data(int owner, Tag... tag) {
     static_assert(!typed::data_traits<T>::is_span,

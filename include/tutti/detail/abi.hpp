@@ -106,8 +106,8 @@ void release_memory(communicator_impl&, void* memory, std::size_t bytes) noexcep
 /// Collective: a communicator with the same ranks and separate traffic.
 communicator_handle duplicate(communicator_impl&);
 
-/// Collective: the ranks of one colour, in the order of their keys, and by rank if keys are equal;
-/// none for a colour below 0. split_to_shared_memory() returns those that share memory with this
+/// Collective: the ranks of one color, in the order of their keys, and by rank if keys are equal;
+/// none for a color below 0. split_to_shared_memory() returns those that share memory with this
 /// rank.
 communicator_handle split(communicator_impl&, int color, int key);
 communicator_handle split_to_shared_memory(communicator_impl&);

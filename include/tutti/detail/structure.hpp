@@ -62,10 +62,10 @@ neighbors close_chain(const neighbors& chain);
 /// ceil(log2(size)) - 1.
 hops hops_of(const neighbors& of, bool wraps);
 
-/// Collective over the members, ceil(log2(size)) rounds. split() returns the members of one colour,
-/// in the order of keys, then of ranks. Each member sees all colours and keys, which takes O(size)
+/// Collective over the members, ceil(log2(size)) rounds. split() returns the members of one color,
+/// in the order of keys, then of ranks. Each member sees all colors and keys, which takes O(size)
 /// memory. split_bin() returns the members of one bin, in the order of ranks. It sends O(bins)
-/// words per round. A colour or bin below 0 gives no group. Throws usage_error if the bin does not
+/// words per round. A color or bin below 0 gives no group. Throws usage_error if the bin does not
 /// exist.
 neighbors split(const neighbors& chain, bool wraps, int color, int key);
 neighbors split_bin(const neighbors& chain, bool wraps, int bins, int bin);

@@ -134,7 +134,7 @@ class Communicator : public internal::calls<Communicator<Container, Plugins...>,
 
   // --- other communicators; collective
 
-  // The ranks with the same colour in the order of keys. MPI_UNDEFINED gives an empty one, over
+  // The ranks with the same color in the order of keys. MPI_UNDEFINED gives an empty one, over
   // MPI_COMM_NULL.
   [[nodiscard]] Communicator split(int color, int key = 0) const {
     MPI_Comm made = MPI_COMM_NULL;
