@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests neighbourhood collectives on a ring, a directed star, a graph without edges, and random
+// Tests neighborhood collectives on a ring, a directed star, a graph without edges, and random
 // graphs with repeated edges and self-edges. Also tests the usage errors.
 #include <algorithm>
 
@@ -85,7 +85,7 @@ void test_all_collectives(communicator& world, const neighbors& n) {
       check.equal(gapped[static_cast<std::size_t>(displs[i] + k)], n.sources[i]);
   }
 
-  // alltoall: two elements for each neighbour. The k-th edge of a pair carries k.
+  // alltoall: two elements for each neighbor. The k-th edge of a pair carries k.
   const auto occurrence = [](const std::vector<int>& list, std::size_t i) {
     return static_cast<int>(std::count(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(i), list[i]));
   };
@@ -128,7 +128,7 @@ void test_all_collectives(communicator& world, const neighbors& n) {
     check.equal(persistent_alltoallv.wait(), expected_values);
   }
 
-  // Other collectives work as before, and a duplicate has the same neighbours.
+  // Other collectives work as before, and a duplicate has the same neighbors.
   check.equal(g.allreduce_single(send_buf(1), op(std::plus<>{})), world.size());
   check.equal(g.duplicate().neighbor_allgather(send_buf(mine)), expected);
 }

@@ -137,7 +137,7 @@ void null_rank(communicator& comm) {
   check.that(m.recv<int>().empty());
   check.that(!m.valid());
   check.that(comm.improbe(source(rank::null)).has_value());
-  // A line of ranks: its ends have rank::null as neighbours.
+  // A line of ranks: its ends have rank::null as neighbors.
   const int me = comm.rank(), p = comm.size();
   const ints got = comm.sendrecv(send_buf(me), destination(me + 1 < p ? me + 1 : rank::null),
                                  source(me > 0 ? me - 1 : rank::null));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests communicators over parts of the ranks: by colour and key, by shared memory, and parts of
+// Tests communicators over parts of the ranks: by color and key, by shared memory, and parts of
 // parts. Their collectives run beside those of the whole.
 #include <algorithm>
 #include <numeric>
@@ -49,7 +49,7 @@ void by_color_and_key(const communicator& world) {
   for (int colors = 1; colors <= std::min(p, 4); ++colors) {
     const auto part = world.split(me % colors);
     ints members = every(p, me % colors, colors);
-    check.that(part.has_value(), "every colour has a part");
+    check.that(part.has_value(), "every color has a part");
     check_part(world, *part, members);
     const auto back = world.split(me % colors, -me);  // in reverse order
     std::reverse(members.begin(), members.end());

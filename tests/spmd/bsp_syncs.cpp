@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests supersteps in which some processes have other calls in progress and others have none. Both
-// kinds may synchronise in different ways, but must still match. Covers empty supersteps, puts to
+// kinds may synchronize in different ways, but must still match. Covers empty supersteps, puts to
 // others and to itself, reductions, gets, and changing sets of busy processes.
 #include <functional>
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests chain, ring, logchain and logring: what a member knows, made from a communicator, a list or
-// one another. Also tests splits by colour and key and by bin, repeated down to single ranks, and
+// one another. Also tests splits by color and key and by bin, repeated down to single ranks, and
 // communicators over them.
 #include <numeric>
 #include <vector>

@@ -2,7 +2,7 @@
 //
 // Cases that compare every algorithm, every composition and the native collectives with plain
 // loops, below the C++ API. They cover parameters, roots, sizes, types, in place, kinds of
-// operators, blocking and nonblocking calls. All engines run the same cases. Neighbourhood
+// operators, blocking and nonblocking calls. All engines run the same cases. Neighborhood
 // collectives and calls between two groups have one algorithm each. spmd/api_graph.cpp and
 // spmd/api_intercommunicators.cpp contain their cases.
 //

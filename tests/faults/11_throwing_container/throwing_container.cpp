@@ -261,7 +261,7 @@ void lists_and_other_containers(const failing_rank_test& t) {
   check.equal(grid.allreduce_single(send_buf(1), op(std::plus<>{})), p);
 }
 
-// Only neighbours get data: those of a graph, and those of another group.
+// Only neighbors get data: those of a graph, and those of another group.
 void other_kinds(const failing_rank_test& t) {
   const int p = t.p, me = t.me;
   const auto ring = t.world.graph({(me + p - 1) % p}, {(me + 1) % p});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests that MPICH's selection files are recognised and converted into trees with the same
+// Tests that MPICH's selection files are recognized and converted into trees with the same
 // decisions.
 #include <sstream>
 

@@ -38,8 +38,8 @@ void check(int code, const char* function) {
                      std::string(function) + ": " + mpi::error_text(code), "");
 }
 
-bool receives_from_neighbour(const std::vector<int>& ranks, int pid, unsigned long long nonce,
-                             std::chrono::steady_clock::time_point until) {
+bool receives_from_neighbor(const std::vector<int>& ranks, int pid, unsigned long long nonce,
+                            std::chrono::steady_clock::time_point until) {
   const int p = static_cast<int>(ranks.size());
   const auto rank_of = [&](int number) { return ranks[static_cast<std::size_t>((number + p) % p)]; };
   MPI_Request sent = MPI_REQUEST_NULL;

@@ -16,8 +16,8 @@ void check(int code, const char* function);
 /// Whether process `pid` of these ranks of MPI_COMM_WORLD receives a message from the one before it
 /// in time. It does not if the processes belong to different jobs. All of them call it. `nonce`
 /// must be unique to this call.
-bool receives_from_neighbour(const std::vector<int>& ranks, int pid, unsigned long long nonce,
-                             std::chrono::steady_clock::time_point until);
+bool receives_from_neighbor(const std::vector<int>& ranks, int pid, unsigned long long nonce,
+                            std::chrono::steady_clock::time_point until);
 
 /// A communicator of these ranks of MPI_COMM_WORLD, in this order. Only they call it.
 MPI_Comm make_communicator(const std::vector<int>& ranks);

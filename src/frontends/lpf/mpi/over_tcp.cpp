@@ -102,7 +102,7 @@ lpf_init_t initialize(const rendezvous& where) {
   const auto attempt = [&](const std::string& reply) {
     const plan all(reply);
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-    return receives_from_neighbour(all.ranks, static_cast<int>(where.pid), all.nonce, deadline);
+    return receives_from_neighbor(all.ranks, static_cast<int>(where.pid), all.nonce, deadline);
   };
   MPI_Comm comm = make_communicator(plan(run_rendezvous(where, local_contact(), {&plan_for, attempt})).ranks);
   const lpf_init_t made = make_hooked_process(comm);

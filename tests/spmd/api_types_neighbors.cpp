@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests layouts in neighbourhood collectives, and in collectives between two groups.
+// Tests layouts in neighborhood collectives, and in collectives between two groups.
 #include "support/layout_items.hpp"
 #include "support/program.hpp"
 
@@ -51,7 +51,7 @@ struct blocks {
 };
 
 // A ring: sends to the next two ranks and receives from the previous two.
-void neighbours(const communicator& world, const item_shape& f, const item_shape& t) {
+void neighbors(const communicator& world, const item_shape& f, const item_shape& t) {
   const int me = world.rank(), p = world.size();
   const int sources[] = {(me + p - 1) % p, (me + 2 * p - 2) % p};
   const int destinations[] = {(me + 1) % p, (me + 2) % p};
@@ -200,7 +200,7 @@ int main(int argc, char** argv) {
       for (const item_shape& t : shapes) {
         if (!tests::is_tested(shapes, f, t, world.size())) continue;
         const std::string both = f.name + std::string("_to_") + t.name;
-        cases("neighbours/" + both, [&] { neighbours(world, f, t); });
+        cases("neighbors/" + both, [&] { neighbors(world, f, t); });
         if (p > 1) cases("between/" + both, [&] { between(world, (p + 1) / 3, f, t); });
       }
   });
