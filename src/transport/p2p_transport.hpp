@@ -41,17 +41,18 @@ class p2p_transport {
   virtual bool receive_contents(shm::unexpected_message& one, void* into, transfer& t,
                                 const char* operation) = 0;
   virtual bool contents_received(transfer& t, const shm::wait_site& site) = 0;
-  /// Consumes a message without reading it. `received`: its sender stops waiting.
-  virtual void drop(shm::unexpected_message& one, bool received) noexcept = 0;
+  /// Consumes a message without reading it. The sender of a received message stops waiting.
+  enum class dropped : std::uint8_t { received, unreceived };
+  virtual void drop(shm::unexpected_message& one, dropped how) noexcept = 0;
 
   // --- shared communicators, on which the program calls MPI too
 
   // A message stays in MPI until a receive of the library gets it, and next() finds nothing.
   virtual bool shared() const noexcept { return false; }
-  /// Finds the first message that such a receive would take, if one has arrived.
-  virtual bool probe(int, int, detail::envelope&, const char*) { return false; }
-  /// Takes the message that probe() has found; null if another receiver took it.
-  virtual shm::unexpected_message* fetch(const detail::envelope&, const char*) { return nullptr; }
+  /// As MPI_Iprobe: finds the first message that such a receive would take, if one has arrived.
+  virtual bool iprobe(int, int, detail::envelope&, const char*) { return false; }
+  /// As MPI_Improbe: takes the message that iprobe() has found; null if another receiver took it.
+  virtual shm::unexpected_message* improbe(const detail::envelope&, const char*) { return nullptr; }
 
   // --- receives that the engine of a shared communicator posts itself
 

@@ -2,8 +2,6 @@
 //
 // The ranks of a node agree on the kind of memory that they share, whatever each of them alone can
 // use.
-#include "engines/mpi/node_segment.hpp"
-
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -16,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "engines/mpi/node_segment.hpp"
 #include "support/system_calls.hpp"
 
 namespace {
@@ -96,7 +95,7 @@ void run(const char* name, memory_kind best, const counters_layout& l, const exp
   contains(why, e.why_not_better);
   require(why.empty() == (*e.why_not_better == '\0'), "\"" + why + "\"");
   if (s.is_open()) use(s.memory(), l);
-  s.close(free);
+  free ? s.close_together() : s.close();
   require(!s.is_open(), "close()");
 }
 

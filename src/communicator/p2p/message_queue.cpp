@@ -36,7 +36,7 @@ message_queue::~message_queue() {
   while (first_ != nullptr) cancel(*first_);
   while (shm::unexpected_message* one = oldest_) {
     remove_unexpected(*one);
-    transport_->drop(*one, false);
+    transport_->drop(*one, p2p_transport::dropped::unreceived);
   }
 }
 
@@ -143,7 +143,7 @@ bool message_queue::offer(posted_recv& recv, shm::unexpected_message& one) {
       receive(recv, one, into);
       return true;
     case verdict::too_long:
-      transport_->drop(one, true);
+      transport_->drop(one, p2p_transport::dropped::received);
       end(recv);
       return true;
     default:
@@ -195,7 +195,7 @@ void message_queue::fetch_posted(const posted_recv* until) {
   for (posted_recv* recv = first_; recv != nullptr && (until == nullptr || !until->over());) {
     detail::envelope found;
     if (recv->current != posted_recv::state::waiting ||
-        !transport_->probe(recv->what.source, recv->what.tag, found, recv->what.operation)) {
+        !transport_->iprobe(recv->what.source, recv->what.tag, found, recv->what.operation)) {
       recv = recv->next;
       continue;
     }
@@ -207,12 +207,12 @@ void message_queue::fetch_posted(const posted_recv* until) {
     const verdict decision = judge(*recv, found, into);
     if (decision == verdict::refused) {
       end(*recv);
-    } else if (shm::unexpected_message* const one = transport_->fetch(found, recv->what.operation)) {
+    } else if (shm::unexpected_message* const one = transport_->improbe(found, recv->what.operation)) {
       one->sequence_number = ++arrived_;
       if (decision == verdict::accepted) {
         receive(*recv, *one, into);
       } else {
-        transport_->drop(*one, true);
+        transport_->drop(*one, p2p_transport::dropped::received);
         end(*recv);
       }
     } else {
@@ -267,7 +267,7 @@ bool message_queue::find(int source, int tag, detail::envelope& found, const cha
   if (!shared_) [[likely]]
     return false;
   detail::envelope what;
-  if (!transport_->probe(source, tag, what, operation) || first_match(what) != nullptr) return false;
+  if (!transport_->iprobe(source, tag, what, operation) || first_match(what) != nullptr) return false;
   found = what;
   return true;
 }
@@ -277,7 +277,7 @@ shm::unexpected_message* message_queue::extract(const detail::envelope& found, c
   if (one != nullptr) {
     remove_unexpected(*one);
   } else if (shared_) {
-    one = transport_->fetch(found, operation);
+    one = transport_->improbe(found, operation);
     if (one != nullptr) one->sequence_number = ++arrived_;
   }
   return one;

@@ -65,13 +65,13 @@ class self_p2p_transport final : public p2p_transport {
   bool receive_contents(shm::unexpected_message& one, void* into, transfer&, const char*) override {
     const auto& from = static_cast<self_message&>(one);
     if (from.bytes != 0) std::memcpy(into, from.contents, from.bytes);
-    drop(one, true);
+    drop(one, dropped::received);
     return true;
   }
   bool contents_received(transfer&, const shm::wait_site&) override { return true; }
-  void drop(shm::unexpected_message& one, bool received) noexcept override {
+  void drop(shm::unexpected_message& one, dropped how) noexcept override {
     const std::unique_ptr<self_message> owned(static_cast<self_message*>(&one));
-    if (received && owned->done != nullptr) *owned->done = true;
+    if (how == dropped::received && owned->done != nullptr) *owned->done = true;
   }
 
  private:

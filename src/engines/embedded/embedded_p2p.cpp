@@ -95,9 +95,9 @@ void embedded_p2p_transport::end(shm::queued_message& one) noexcept {
 }
 
 // A sender whose message is dropped unreceived keeps waiting, so the deadlock monitor reports it.
-void embedded_p2p_transport::drop(shm::unexpected_message& one, bool received) noexcept {
+void embedded_p2p_transport::drop(shm::unexpected_message& one, dropped how) noexcept {
   auto& from = static_cast<shm::queued_message&>(one);
-  if (!received || from.done == nullptr) return shm::message_pool::release(&from);
+  if (how == dropped::unreceived || from.done == nullptr) return shm::message_pool::release(&from);
   try {
     const shm::reading guard(where_.ep(), {"receiving", "", "", -1, -1, shm::wait_site::unnumbered});
     end(from);

@@ -27,7 +27,7 @@ class embedded_p2p_transport final : public p2p_transport {
   bool receive_contents(shm::unexpected_message& one, void* into, transfer& t,
                         const char* operation) override;
   bool contents_received(transfer&, const shm::wait_site&) override { return true; }
-  void drop(shm::unexpected_message& one, bool received) noexcept override;
+  void drop(shm::unexpected_message& one, dropped how) noexcept override;
 
  private:
   static constexpr std::size_t page_size = 64;

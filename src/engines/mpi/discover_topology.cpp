@@ -18,7 +18,7 @@
 
 namespace tutti::mpi {
 
-// What each rank reports about itself to all ranks.
+// The properties that each rank reports to all ranks.
 struct rank_info {
   int leader;          // the first rank that it shares memory with
   int oversubscribed;  // 1: its machine has more ranks than cores

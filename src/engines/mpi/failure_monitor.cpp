@@ -33,17 +33,18 @@ failure_monitor::failure_monitor(MPI_Comm control, bool check_calls, double time
   if (rank_ == 0 && check_) reports_.resize(static_cast<std::size_t>(size_));
 }
 
-void failure_monitor::send_notices(int failed_rank, bool is_deadlock, const std::string& text) {
-  const head h{failed_rank, is_deadlock ? 1 : 0, 0};
+void failure_monitor::send_failure(int failed_rank, failure_kind kind, const std::string& text) {
+  const head h{failed_rank, static_cast<std::int32_t>(kind), 0};
   outgoing& out = outgoing_.emplace_back();
-  out.bytes = packed(&h, sizeof h, text, is_deadlock ? max_deadlock_text : max_failure_text);
+  out.bytes =
+      packed(&h, sizeof h, text, kind == failure_kind::deadlock ? max_deadlock_text : max_failure_text);
   for (int r = 0; r < size_; ++r) {
     if (r == rank_) continue;
     out.requests.push_back(MPI_REQUEST_NULL);
     const int n = static_cast<int>(out.bytes.size());
-    if (MPI_Isend(out.bytes.data(), n, MPI_BYTE, r, notice_tag, control_, &out.requests.back()) !=
+    if (MPI_Isend(out.bytes.data(), n, MPI_BYTE, r, failure_tag, control_, &out.requests.back()) !=
         MPI_SUCCESS)
-      out.requests.pop_back();  // that rank gets no notice; the job is aborted later
+      out.requests.pop_back();  // that rank does not receive it; the job is aborted later
   }
 }
 
@@ -51,10 +52,10 @@ void failure_monitor::fail(const std::string& text) {
   if (failed()) return;
   failed_rank_ = rank_;
   text_ = text.substr(0, max_failure_text);
-  send_notices(rank_, false, text_);
+  send_failure(rank_, failure_kind::error, text_);
 }
 
-void failure_monitor::send_rejection(int to, const rejection& what, bool until_received) {
+void failure_monitor::send_rejection(int to, const rejection& what, send_mode mode) {
   all_sent();  // frees the memory of earlier ones
   const struct {
     head common;
@@ -65,9 +66,9 @@ void failure_monitor::send_rejection(int to, const rejection& what, bool until_r
   out.bytes = packed(&h, sizeof h.common + sizeof h.more, what.text, max_failure_text);
   out.requests.push_back(MPI_REQUEST_NULL);
   outgoing& kept = outgoing_.emplace_back(std::move(out));
-  const int code =
-      (until_received ? MPI_Issend : MPI_Isend)(kept.bytes.data(), static_cast<int>(kept.bytes.size()),
-                                                MPI_BYTE, to, rejection_tag, control_, &kept.requests.back());
+  const int code = (mode == send_mode::synchronous ? MPI_Issend : MPI_Isend)(
+      kept.bytes.data(), static_cast<int>(kept.bytes.size()), MPI_BYTE, to, rejection_tag, control_,
+      &kept.requests.back());
   check(code, "run", rank_);
 }
 
@@ -116,7 +117,7 @@ void failure_monitor::handle(const head& h, int tag, std::string text) {
                        more.end, more.to_whole_job != 0});
     return;
   }
-  if (tag == report_tag) {
+  if (tag == idle_report_tag) {
     if (collecting_) record(h.rank, static_cast<state>(h.kind), h.value, std::move(text));
     return;
   }
@@ -125,7 +126,7 @@ void failure_monitor::handle(const head& h, int tag, std::string text) {
     return;
   }
   failed_rank_ = h.rank;
-  deadlock_ = h.kind == 1;
+  deadlock_ = static_cast<failure_kind>(h.kind) == failure_kind::deadlock;
   text_ = std::move(text);
 }
 
@@ -157,7 +158,7 @@ void failure_monitor::report_idle(const shm::wait_site* site, const std::source_
   }
   const head h{rank_, static_cast<std::int32_t>(how), progress};
   report_bytes_ = packed(&h, sizeof h, text, max_failure_text);
-  check(MPI_Issend(report_bytes_.data(), static_cast<int>(report_bytes_.size()), MPI_BYTE, 0, report_tag,
+  check(MPI_Issend(report_bytes_.data(), static_cast<int>(report_bytes_.size()), MPI_BYTE, 0, idle_report_tag,
                    control_, &report_sent_),
         "run", rank_);
 }
@@ -196,7 +197,7 @@ void failure_monitor::detect_deadlock() {
   failed_rank_ = first_waiting;
   deadlock_ = true;
   text_ = text.substr(0, max_deadlock_text);
-  send_notices(failed_rank_, true, text_);
+  send_failure(failed_rank_, failure_kind::deadlock, text_);
 }
 
 }  // namespace tutti::mpi

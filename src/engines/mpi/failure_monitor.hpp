@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Distributes failures among the ranks of an MPI job, over a communicator of its own. A rank that
-// throws sends a notice to all ranks. The others poll for notices while they wait, and at the end
-// of the program. In checked mode, ranks that wait long without progress report to rank 0. Rank 0
-// detects that no rank is left that could free them.
+// throws sends its failure to all ranks. The others poll for failures while they wait, and at the
+// end of the program. In checked mode, ranks that wait long without progress report to rank 0. Rank
+// 0 detects that no rank is left that could free them.
 #pragma once
 
 #include <cstdint>
@@ -36,9 +36,9 @@ class failure_monitor {
   const std::string& text() const noexcept { return text_; }
   bool checks() const noexcept { return check_; }
 
-  /// Called if this rank is the first to fail, as far as it knows. Sends a notice to all ranks.
+  /// Called if this rank is the first to fail, as far as it knows. Sends the failure to all ranks.
   void fail(const std::string& text);
-  /// Receives the notices and reports that have arrived. The caller reads failed() afterwards.
+  /// Receives the failures and reports that have arrived. The caller reads failed() afterwards.
   void poll();
   /// Called in checked mode if this rank has waited at `site` for `idle` seconds without progress.
   /// A null `site` means that it has returned from the program. `at` is the location of its call.
@@ -47,8 +47,9 @@ class failure_monitor {
                    std::uint64_t progress);
 
   /// Rejections travel on the same communicator. poll() passes those that arrive to `inbox`.
-  /// `until_received`: all_sent() counts the rejection as sent when the receiver has received it.
-  void send_rejection(int to, const rejection& what, bool until_received);
+  /// After a synchronous send, all_sent() returns true only when the receiver has received it.
+  enum class send_mode : std::uint8_t { standard, synchronous };
+  void send_rejection(int to, const rejection& what, send_mode mode);
   void receive_rejections(rejection_inbox* inbox) noexcept { inbox_ = inbox; }
   std::uint32_t rejections_received() const noexcept { return rejections_received_; }
 
@@ -56,12 +57,13 @@ class failure_monitor {
   bool all_sent();
 
  private:
-  enum tag : int { notice_tag = 1, report_tag = 2, rejection_tag = 3 };
+  enum tag : int { failure_tag = 1, idle_report_tag = 2, rejection_tag = 3 };
+  enum class failure_kind : std::int32_t { error, deadlock };
   enum class state : std::int32_t { waiting, finished };
   static constexpr std::size_t max_failure_text = 1024, max_deadlock_text = 8192;
   struct head {
     std::int32_t rank;    // the rank that failed, reports, or (in its communicator) rejected
-    std::int32_t kind;    // notice: 1 is a deadlock; report: a state; rejection: id of the call
+    std::int32_t kind;    // failure: a failure_kind; report: a state; rejection: id of the call
     std::uint64_t value;  // report: progress; rejection: id of the context
   };
   struct rejection_head {  // between head and text
@@ -79,7 +81,7 @@ class failure_monitor {
     std::string text;
   };
 
-  void send_notices(int failed_rank, bool is_deadlock, const std::string& text);
+  void send_failure(int failed_rank, failure_kind kind, const std::string& text);
   void handle(const head& h, int tag, std::string text);
   void record(int rank, state how, std::uint64_t progress, std::string text);
   void detect_deadlock();

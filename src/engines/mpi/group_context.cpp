@@ -30,8 +30,8 @@ transfer& group_context::body_transfer_of(transfer& t) noexcept {
 
 void group_context::isend(int to, std::uint32_t run, const void* data, std::size_t bytes, transfer& t) {
   const head what{name_, bytes, members().rank(), run, 0, 0};
-  const bool at_once =
-      messages_.send(members().address(to), what, data, false, body_transfer_of(t), "a message");
+  const bool at_once = messages_.send(members().address(to), what, data, send_modes::standard,
+                                      body_transfer_of(t), "a message");
   new (&t) handle{at_once ? handle::complete : handle::sending, 0, 0};
 }
 

@@ -67,8 +67,9 @@ group_messages::send_copy& group_messages::free_copy() {
   return copies_.emplace_back();
 }
 
-bool group_messages::send(int to, head what, const void* data, bool synchronous, transfer& t,
+bool group_messages::send(int to, head what, const void* data, send_modes mode, transfer& t,
                           const char* operation) {
+  const bool synchronous = mode == send_modes::synchronous;
   const bool contents_inline = what.bytes <= inline_bytes && !synchronous;
   if (!contents_inline) {
     std::int32_t& sent = body_tags_[static_cast<std::size_t>(to)];
@@ -85,7 +86,7 @@ bool group_messages::send(int to, head what, const void* data, bool synchronous,
   check(MPI_Isend(one.bytes.data(), static_cast<int>(bytes), MPI_BYTE, to, 0, comm_, &one.request), operation,
         ep_.rank());
   if (contents_inline) return true;
-  message& m = ep_.begin_message(t, false, to, what.bytes);
+  message& m = ep_.begin_send(t, to, what.bytes);
   typed_count s = ep_.types().of(element{}, what.bytes);
   const int code =
       (synchronous ? MPI_Issend : MPI_Isend)(data, s.count, s.type, to, what.body, comm_, &m.request);
@@ -110,7 +111,7 @@ bool group_messages::all_sent() noexcept {
 // --- receiving
 
 void group_messages::receive(int from, const head& what, void* into, transfer& t, const char* operation) {
-  message& m = ep_.begin_message(t, true, from, what.bytes);
+  message& m = ep_.begin_receive(t, from, what.bytes);
   typed_count s = ep_.types().of(element{}, what.bytes);
   const int code = MPI_Irecv(into, s.count, s.type, from, what.body, comm_, &m.request);
   s.free();

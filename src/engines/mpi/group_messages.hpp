@@ -56,8 +56,8 @@ class group_messages {
   void close(group_context& one) noexcept;
 
   /// Sends to a rank of the job. Returns true if the contents were copied, so the send is complete.
-  /// Otherwise `t` completes later.
-  bool send(int to, head what, const void* data, bool synchronous, transfer& t, const char* operation);
+  /// Otherwise `t` completes later. A synchronous send completes when the contents are received.
+  bool send(int to, head what, const void* data, send_modes mode, transfer& t, const char* operation);
   /// Begins to receive contents that use a tag of their own.
   void receive(int from, const head& what, void* into, transfer& t, const char* operation);
   /// Receives and discards such contents. Blocks.

@@ -8,7 +8,7 @@ namespace tutti::mpi {
 group_p2p_transport::~group_p2p_transport() {
   try {
     if (ep_.can_communicate())
-      while (shm::unexpected_message* one = next("receiving")) drop(*one, false);
+      while (shm::unexpected_message* one = next("receiving")) drop(*one, dropped::unreceived);
   } catch (...) {
     // The job is failing and ends without these messages.
   }
@@ -19,15 +19,14 @@ bool group_p2p_transport::post(const detail::send_args& what, transfer& t) {
   const int to = where_.members().address(what.destination);
   const head first{
       where_.name(), what.bytes, where_.members().rank(), static_cast<std::uint32_t>(what.tag), 0, 1};
-  const bool synchronous = what.mode == send_modes::synchronous;
   if (what.mode != send_modes::buffered || what.bytes <= group_messages::inline_bytes)
-    return where_.messages().send(to, first, what.data, synchronous, t, what.operation);
+    return where_.messages().send(to, first, what.data, what.mode, t, what.operation);
   ep_.release_completed(buffered_);
   buffered_message& one = buffered_.emplace_back();
   try {
     one.data.reset(new std::byte[what.bytes]);
     std::memcpy(one.data.get(), what.data, what.bytes);
-    where_.messages().send(to, first, one.data.get(), false, one.state, what.operation);
+    where_.messages().send(to, first, one.data.get(), send_modes::standard, one.state, what.operation);
   } catch (...) {
     buffered_.pop_back();
     throw;
@@ -38,7 +37,7 @@ bool group_p2p_transport::post(const detail::send_args& what, transfer& t) {
 shm::unexpected_message* group_p2p_transport::next(const char* operation) {
   if (where_.p2p_arrivals().empty()) where_.messages().poll(operation);
   if (where_.p2p_arrivals().empty()) return nullptr;
-  found_message* const one = &found_.acquire();
+  arrived_message* const one = &arrived_.acquire();
   one->from = std::move(where_.p2p_arrivals().front());
   where_.p2p_arrivals().pop_front();
   one->source = one->from.what.source;
@@ -47,28 +46,28 @@ shm::unexpected_message* group_p2p_transport::next(const char* operation) {
   return one;
 }
 
-void group_p2p_transport::consume(found_message& one) noexcept {
+void group_p2p_transport::consume(arrived_message& one) noexcept {
   one.from.contents.reset();
-  found_.release(one);
+  arrived_.release(one);
 }
 
 bool group_p2p_transport::receive_contents(shm::unexpected_message& one, void* into, transfer& t,
                                            const char* operation) {
-  auto& found = static_cast<found_message&>(one);
-  const head& what = found.from.what;
+  auto& arrived = static_cast<arrived_message&>(one);
+  const head& what = arrived.from.what;
   const bool contents_inline = what.body == 0;
   if (!contents_inline)
     where_.messages().receive(where_.members().address(what.source), what, into, t, operation);
   else if (what.bytes != 0)
-    std::memcpy(into, found.from.contents.get(), what.bytes);
-  consume(found);
+    std::memcpy(into, arrived.from.contents.get(), what.bytes);
+  consume(arrived);
   return contents_inline;
 }
 
 // Contents with a tag of their own must still be received, because their sender waits for that.
-void group_p2p_transport::drop(shm::unexpected_message& one, bool) noexcept {
-  auto& found = static_cast<found_message&>(one);
-  const head& what = found.from.what;
+void group_p2p_transport::drop(shm::unexpected_message& one, dropped) noexcept {
+  auto& arrived = static_cast<arrived_message&>(one);
+  const head& what = arrived.from.what;
   if (what.body != 0 && ep_.can_communicate()) {
     try {
       buffered_message& buffered = buffered_.emplace_back();
@@ -80,7 +79,7 @@ void group_p2p_transport::drop(shm::unexpected_message& one, bool) noexcept {
       // The next wait reports MPI's error.
     }
   }
-  consume(found);
+  consume(arrived);
 }
 
 }  // namespace tutti::mpi

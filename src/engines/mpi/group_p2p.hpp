@@ -30,19 +30,19 @@ class group_p2p_transport final : public p2p_transport {
   bool receive_contents(shm::unexpected_message& one, void* into, transfer& t,
                         const char* operation) override;
   bool contents_received(transfer& t, const shm::wait_site& site) override { return ep_.finished(t, site); }
-  void drop(shm::unexpected_message& one, bool received) noexcept override;
+  void drop(shm::unexpected_message& one, dropped how) noexcept override;
   void end_receive(transfer& t) noexcept override { ep_.end_receive(t); }
 
  private:
-  struct found_message final : shm::unexpected_message {
+  struct arrived_message final : shm::unexpected_message {
     arrival from;
   };
-  void consume(found_message& one) noexcept;
+  void consume(arrived_message& one) noexcept;
 
   group_context& where_;
   mpi_endpoint& ep_;
   std::vector<buffered_message> buffered_;
-  object_pool<found_message> found_;
+  object_pool<arrived_message> arrived_;
 };
 
 }  // namespace tutti::mpi

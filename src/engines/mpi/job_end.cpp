@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a run over MPI ends. All ranks take part in a nonblocking reduction, which determines the
-// rank that failed first. Meanwhile they receive notices. A failed rank does not wait for ever. If
+// Ends a run over MPI. All ranks take part in a nonblocking reduction, which determines the
+// rank that failed first. Meanwhile they receive failures. A failed rank does not wait for ever. If
 // the others are in a wait that cannot be aborted, it reports its error and aborts the job.
 #include <algorithm>
 #include <cstdio>
@@ -90,7 +90,7 @@ bool mpi_endpoint::complete(MPI_Request& request, double& deadline, double began
     failure_monitor_->all_sent();
     if (failure_monitor_->failed()) drain();
     const double now = seconds_now();
-    // The rank that threw aborts the job first. A rank that only received a notice waits longer.
+    // The rank that threw aborts the job first. A rank that only received a failure waits longer.
     if (failure_monitor_->failed() && !had_failed) deadline = now + 3 * grace;
     if (now > deadline + (failure_monitor_->reported_elsewhere() ? grace : 0)) return false;
     if (failure_monitor_->checks()) failure_monitor_->report_idle(nullptr, {}, now - began, progress_);

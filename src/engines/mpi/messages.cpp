@@ -21,7 +21,7 @@ int tag_of(std::uint32_t run, int mask) noexcept {
 }  // namespace
 
 void mpi_context::isend(int to, std::uint32_t run, const void* data, std::size_t bytes, transfer& t) {
-  message& m = ep_.begin_message(t, false, members().address(to), bytes);
+  message& m = ep_.begin_send(t, members().address(to), bytes);
   const int tag = tag_of(run, ep_.tag_mask());
   if (bytes > 0x7fffffff) [[unlikely]]
     return large(to, tag, data, bytes, m);
@@ -31,7 +31,7 @@ void mpi_context::isend(int to, std::uint32_t run, const void* data, std::size_t
 }
 
 void mpi_context::irecv(int from, std::uint32_t run, void* data, std::size_t bytes, transfer& t) {
-  message& m = ep_.begin_message(t, true, members().address(from), bytes);
+  message& m = ep_.begin_receive(t, members().address(from), bytes);
   const int tag = tag_of(run, ep_.tag_mask());
   if (ep_.checks()) [[unlikely]] {
     m.request = MPI_REQUEST_NULL;
@@ -63,8 +63,8 @@ void mpi_context::throw_start_error(transfer& t, int code) {
 }
 
 std::unique_ptr<p2p_transport> mpi_context::open_p2p() {
-  return std::make_unique<mpi_p2p_transport>(*this, ep_, owned_ ? std::exchange(p2p_, MPI_COMM_NULL) : p2p_,
-                                             owned_, shared_);
+  MPI_Comm const comm = owner_ == comm_owner::context ? std::exchange(p2p_, MPI_COMM_NULL) : p2p_;
+  return std::make_unique<mpi_p2p_transport>(*this, ep_, comm, owner_);
 }
 
 bool mpi_context::done(transfer& t, const shm::wait_site& site) { return ep_.finished(t, site); }

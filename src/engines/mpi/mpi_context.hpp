@@ -20,16 +20,10 @@ struct converted_arrays {
 class mpi_context final : public context {
  public:
   mpi_context(mpi_endpoint& ep, const group& members, std::uint64_t id, MPI_Comm comm, MPI_Comm p2p,
-              bool owned, bool shared = false)
-      : context(ep, members, id),
-        ep_(ep),
-        comm_(comm),
-        p2p_(p2p),
-        rank_(members.rank()),
-        owned_(owned),
-        shared_(shared) {}
+              comm_owner owner)
+      : context(ep, members, id), ep_(ep), comm_(comm), p2p_(p2p), rank_(members.rank()), owner_(owner) {}
   ~mpi_context() {
-    if (!owned_) return;
+    if (owner_ != comm_owner::context) return;
     ep_.free_comm(comm_);
     if (p2p_ != MPI_COMM_NULL) ep_.free_comm(p2p_);
   }
@@ -75,8 +69,7 @@ class mpi_context final : public context {
   mpi_endpoint& ep_;
   MPI_Comm comm_, p2p_;  // p2p_: for the program's messages; null: the transport has it
   int rank_;
-  bool owned_;
-  bool shared_;  // p2p_ is the program's communicator
+  comm_owner owner_;
 };
 
 }  // namespace tutti::mpi

@@ -97,8 +97,9 @@ std::unique_ptr<context> mpi_endpoint::open(const group& members, std::uint64_t 
   if (parent == nullptr) {
     if (members.size() != size_)
       throw std::logic_error("a communicator over part of an MPI job can only be made from an existing one");
-    const bool shared = shared_ != MPI_COMM_NULL;
-    return std::make_unique<mpi_context>(*this, members, id, job_, shared ? shared_ : p2p_, false, shared);
+    if (shared_ != MPI_COMM_NULL)
+      return std::make_unique<mpi_context>(*this, members, id, job_, shared_, comm_owner::program);
+    return std::make_unique<mpi_context>(*this, members, id, job_, p2p_, comm_owner::endpoint);
   }
   const group& old = parent->members();
   const auto ok = [&](int code) { check(code, "making a communicator", rank_); };
@@ -122,7 +123,7 @@ std::unique_ptr<context> mpi_endpoint::open(const group& members, std::uint64_t 
   opened_.push_back(made);
   opened_.push_back(duplicate(made, id));
   MPI_Comm_set_errhandler(opened_.back(), MPI_ERRORS_RETURN);
-  return std::make_unique<mpi_context>(*this, members, id, made, opened_.back(), true);
+  return std::make_unique<mpi_context>(*this, members, id, made, opened_.back(), comm_owner::context);
 }
 
 std::unique_ptr<context> mpi_endpoint::open_locally(const group& members, const group_name& name) {
@@ -140,7 +141,9 @@ void mpi_endpoint::grow() {
 }
 
 void mpi_endpoint::send_rejection(int to, const rejection& what) {
-  failure_monitor_->send_rejection(to, what, !counts_rejections_);
+  using send_mode = failure_monitor::send_mode;
+  failure_monitor_->send_rejection(to, what,
+                                   counts_rejections_ ? send_mode::standard : send_mode::synchronous);
   const int there = rank_on_node_[static_cast<std::size_t>(to)];
   if (there >= 0) node_counters_.of(there).fetch_add(1, std::memory_order_release);
 }
@@ -306,10 +309,10 @@ bool mpi_endpoint::start_if_arrived(std::uint32_t index, const shm::wait_site& s
 }
 
 // Receives and discards a message.
-void mpi_endpoint::receive_and_discard(MPI_Message found, std::size_t bytes) {
+void mpi_endpoint::receive_and_discard(MPI_Message matched, std::size_t bytes) {
   std::vector<std::byte> discarded(bytes);
   typed_count s = types_->of(element{}, bytes);
-  MPI_Mrecv(discarded.data(), s.count, s.type, &found, MPI_STATUS_IGNORE);
+  MPI_Mrecv(discarded.data(), s.count, s.type, &matched, MPI_STATUS_IGNORE);
   s.free();
 }
 

@@ -52,6 +52,13 @@ struct buffered_message {
   transfer state;
 };
 
+/// Who frees the communicators of a context.
+enum class comm_owner : std::uint8_t {
+  endpoint,
+  context,  // or the transport of its point-to-point messages
+  program   // the program calls MPI on the communicator of the point-to-point messages too
+};
+
 class mpi_p2p_transport;
 class group_messages;
 class mpi_endpoint;
@@ -105,25 +112,19 @@ class mpi_endpoint final : public message_endpoint {
   /// Whether this rank is about to call MPI_Abort, which may call exit().
   bool aborts() const noexcept { return aborts_.load(std::memory_order_relaxed); }
   /// Called before and after a blocking MPI collective.
-  void in_collective(bool is) noexcept {
-    if (wait_ != nullptr) wait_->in_collective = is;
+  void enter_collective() noexcept {
+    if (wait_ != nullptr) wait_->in_collective = true;
+  }
+  void leave_collective() noexcept {
+    if (wait_ != nullptr) wait_->in_collective = false;
   }
 
   // --- for the contexts of this endpoint
-  message& begin_message(transfer& t, bool receives, int peer, std::size_t bytes) {
-    if (free_ == none) [[unlikely]]
-      grow();
-    const std::uint32_t index = free_;
-    message& m = messages_[index];
-    free_ = m.generation;
-    m.generation = ++generation_;
-    m.busy = true;
-    m.receives = receives;
-    m.peer = peer;
-    m.bytes = bytes;
-    m.unmatched = false;
-    *reinterpret_cast<request_id*>(t.state) = {index, m.generation};
-    return m;
+  message& begin_send(transfer& t, int peer, std::size_t bytes) {
+    return begin_message(t, false, peer, bytes);
+  }
+  message& begin_receive(transfer& t, int peer, std::size_t bytes) {
+    return begin_message(t, true, peer, bytes);
   }
   bool finished(transfer& t, const shm::wait_site& site) {
     const request_id id = *reinterpret_cast<const request_id*>(t.state);
@@ -203,7 +204,7 @@ class mpi_endpoint final : public message_endpoint {
   void free_comm(MPI_Comm comm) noexcept;
 
   // --- point-to-point messages (p2p_end.cpp)
-  /// Registers a transport. If the job fails, it receives the messages that it has found.
+  /// Registers a transport. If the job fails, it receives the messages that it has matched.
   void add_transport(mpi_p2p_transport& one) { p2p_transports_.push_back(&one); }
   void remove_transport(mpi_p2p_transport& one) noexcept { std::erase(p2p_transports_, &one); }
   /// Whether MPI is usable and the job has not failed.
@@ -214,7 +215,7 @@ class mpi_endpoint final : public message_endpoint {
   /// messages are complete.
   void close_p2p(MPI_Comm comm, std::vector<buffered_message> pending) noexcept;
   /// Receives and discards a message.
-  void receive_and_discard(MPI_Message found, std::size_t bytes);
+  void receive_and_discard(MPI_Message matched, std::size_t bytes);
 
   // --- the end of a run
   /// Sets the function that reports this rank's failure, if the job reports that one. If it is
@@ -227,6 +228,21 @@ class mpi_endpoint final : public message_endpoint {
 
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
+  message& begin_message(transfer& t, bool receives, int peer, std::size_t bytes) {
+    if (free_ == none) [[unlikely]]
+      grow();
+    const std::uint32_t index = free_;
+    message& m = messages_[index];
+    free_ = m.generation;
+    m.generation = ++generation_;
+    m.busy = true;
+    m.receives = receives;
+    m.peer = peer;
+    m.bytes = bytes;
+    m.unmatched = false;
+    *reinterpret_cast<request_id*>(t.state) = {index, m.generation};
+    return m;
+  }
   void grow();
   void fetch_rejections() noexcept;
   void find_node_counter(const std::vector<int>& leaders, bool may_share);
@@ -260,7 +276,7 @@ class mpi_endpoint final : public message_endpoint {
   void discover_topology(const std::exception_ptr& settings_error);
   hierarchy configured_topology(std::string_view text) const;
 
-  /// What a transport left at its end.
+  /// The communicator of a closed transport, and its messages that MPI has not completed.
   struct closed_p2p {
     MPI_Comm comm;
     std::vector<buffered_message> pending;
@@ -278,9 +294,9 @@ class mpi_endpoint final : public message_endpoint {
   std::uint64_t pauses_ = 0, progress_ = 0, progress_seen_ = 0;
   double last_poll_ = 0, progress_since_ = 0, waiting_since_ = 0;
   int natives_ = 0;
-  // How many rejections the other ranks have sent to this one, if all ranks of the job are on one
-  // node. Between nodes the value always differs, so this rank asks MPI after each receive of a
-  // collective and each collective of MPI. Before anyone receives rejections, the value is 0.
+  // The number of rejections that other ranks have sent to this one, if all ranks of the job are
+  // on one node. Between nodes the value always differs, so this rank asks MPI after each receive
+  // of a collective and each collective of MPI. Before anyone receives rejections, the value is 0.
   static inline node_counters::counter always_{1}, never_{0};
   node_counters node_counters_;
   std::vector<int> rank_on_node_;  // of each rank of the job; -1: on another node

@@ -13,22 +13,22 @@ int mpi_tag(int tag) noexcept { return tag == tags::any ? MPI_ANY_TAG : tag; }
 
 }  // namespace
 
-mpi_p2p_transport::mpi_p2p_transport(context& where, mpi_endpoint& ep, MPI_Comm comm, bool owned, bool shared)
-    : where_(where), ep_(ep), comm_(comm), owned_(owned), shared_(shared), rank_(where.members().rank()) {
+mpi_p2p_transport::mpi_p2p_transport(context& where, mpi_endpoint& ep, MPI_Comm comm, comm_owner owner)
+    : where_(where), ep_(ep), comm_(comm), owner_(owner), rank_(where.members().rank()) {
   ep_.add_transport(*this);
 }
 
 // Unreceived messages are discarded, unless the program may still receive them. The endpoint keeps
-// what MPI still has in progress. A shared communicator may already be freed.
+// the sends and receives that MPI has not completed. A shared communicator may already be freed.
 mpi_p2p_transport::~mpi_p2p_transport() {
   try {
-    if (!shared_ && ep_.can_communicate())
-      while (shm::unexpected_message* one = next("receiving")) drop(*one, false);
+    if (!shared() && ep_.can_communicate())
+      while (shm::unexpected_message* one = next("receiving")) drop(*one, dropped::unreceived);
   } catch (...) {
     // The job is failing and ends without these messages.
   }
   ep_.remove_transport(*this);
-  ep_.close_p2p(owned_ ? comm_ : MPI_COMM_NULL, std::move(buffered_));
+  ep_.close_p2p(owner_ == comm_owner::context ? comm_ : MPI_COMM_NULL, std::move(buffered_));
 }
 
 // --- sending
@@ -47,7 +47,7 @@ bool mpi_p2p_transport::post(const detail::send_args& what, transfer& t) {
     post_copy(what);
     return true;
   }
-  start(what, what.data, t);
+  start_send(what, what.data, t);
   return false;
 }
 
@@ -57,15 +57,15 @@ void mpi_p2p_transport::post_copy(const detail::send_args& what) {
   one.data.reset(new std::byte[what.bytes + 1]);
   if (what.bytes != 0) std::memcpy(one.data.get(), what.data, what.bytes);
   try {
-    start(what, one.data.get(), one.state);
+    start_send(what, one.data.get(), one.state);
   } catch (...) {
     buffered_.pop_back();
     throw;
   }
 }
 
-void mpi_p2p_transport::start(const detail::send_args& what, const void* data, transfer& t) {
-  message& m = ep_.begin_message(t, false, where_.members().address(what.destination), what.bytes);
+void mpi_p2p_transport::start_send(const detail::send_args& what, const void* data, transfer& t) {
+  message& m = ep_.begin_send(t, where_.members().address(what.destination), what.bytes);
   typed_count s = ep_.types().of(element{}, what.bytes);
   const auto send = what.mode == send_modes::synchronous ? MPI_Issend : MPI_Isend;
   const int code = send(data, s.count, s.type, what.destination, what.tag, comm_, &m.request);
@@ -82,42 +82,42 @@ void mpi_p2p_transport::throw_start_error(transfer& t, int code, const char* ope
 // --- receiving
 
 shm::unexpected_message* mpi_p2p_transport::next(const char* operation) {
-  return shared_ ? nullptr : matched(MPI_ANY_SOURCE, MPI_ANY_TAG, operation);
+  return shared() ? nullptr : improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, operation);
 }
 
-bool mpi_p2p_transport::probe(int source, int tag, detail::envelope& what, const char* operation) {
+bool mpi_p2p_transport::iprobe(int source, int tag, detail::envelope& what, const char* operation) {
   int flag = 0;
   MPI_Status status;
   check(MPI_Iprobe(mpi_source(source), mpi_tag(tag), comm_, &flag, &status), operation, rank_);
-  if (flag) what = {status.MPI_SOURCE, status.MPI_TAG, bytes_of(status, operation)};
+  if (flag) what = {status.MPI_SOURCE, status.MPI_TAG, get_count(status, operation)};
   return flag != 0;
 }
 
-shm::unexpected_message* mpi_p2p_transport::fetch(const detail::envelope& what, const char* operation) {
-  return matched(what.source, what.tag, operation);
+shm::unexpected_message* mpi_p2p_transport::improbe(const detail::envelope& what, const char* operation) {
+  return improbe(what.source, what.tag, operation);
 }
 
-mpi_p2p_transport::found_message* mpi_p2p_transport::matched(int source, int tag, const char* operation) {
+mpi_p2p_transport::matched_message* mpi_p2p_transport::improbe(int source, int tag, const char* operation) {
   int flag = 0;
   MPI_Message handle;
   MPI_Status status;
   check(MPI_Improbe(source, tag, comm_, &flag, &handle, &status), operation, rank_);
   if (!flag) return nullptr;
-  found_message* const one = &found_.acquire();
+  matched_message* const one = &matched_.acquire();
   one->handle = handle;
   one->source = status.MPI_SOURCE;
   one->tag = status.MPI_TAG;
-  one->bytes = bytes_of(status, operation);
+  one->bytes = get_count(status, operation);
   return one;
 }
 
-std::size_t mpi_p2p_transport::bytes_of(const MPI_Status& status, const char* operation) const {
+std::size_t mpi_p2p_transport::get_count(const MPI_Status& status, const char* operation) const {
   int bytes = 0;
   const bool has_count = MPI_Get_count(&status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes >= 0;
-  return has_count ? static_cast<std::size_t>(bytes) : length_of(status, operation);
+  return has_count ? static_cast<std::size_t>(bytes) : get_elements_x(status, operation);
 }
 
-std::size_t mpi_p2p_transport::length_of(const MPI_Status& status, const char* operation) const {
+std::size_t mpi_p2p_transport::get_elements_x(const MPI_Status& status, const char* operation) const {
   MPI_Count bytes = 0;
   check(MPI_Get_elements_x(&status, MPI_BYTE, &bytes), operation, rank_);
   return static_cast<std::size_t>(bytes);
@@ -125,39 +125,39 @@ std::size_t mpi_p2p_transport::length_of(const MPI_Status& status, const char* o
 
 bool mpi_p2p_transport::receive_contents(shm::unexpected_message& one, void* into, transfer& t,
                                          const char* operation) {
-  auto& from = static_cast<found_message&>(one);
+  auto& from = static_cast<matched_message&>(one);
   if (from.handle == MPI_MESSAGE_NULL) [[unlikely]]
     ep_.throw_abandoned({operation, "", "", -1, -1, shm::wait_site::unnumbered});
   if (from.bytes <= eager_bytes) {
     check(MPI_Mrecv(into, static_cast<int>(from.bytes), MPI_BYTE, &from.handle, MPI_STATUS_IGNORE), operation,
           rank_);
     from.handle = MPI_MESSAGE_NULL;
-    found_.release(from);
+    matched_.release(from);
     return true;
   }
-  receive(from, into, t, operation);
+  imrecv(from, into, t, operation);
   return false;
 }
 
-void mpi_p2p_transport::receive(found_message& from, void* into, transfer& t, const char* operation) {
-  message& m = ep_.begin_message(t, true, where_.members().address(from.source), from.bytes);
+void mpi_p2p_transport::imrecv(matched_message& from, void* into, transfer& t, const char* operation) {
+  message& m = ep_.begin_receive(t, where_.members().address(from.source), from.bytes);
   typed_count s = ep_.types().of(element{}, from.bytes);
   const int code = MPI_Imrecv(into, s.count, s.type, &from.handle, &m.request);
   s.free();
   if (code != MPI_SUCCESS) [[unlikely]]
     throw_start_error(t, code, operation);
   from.handle = MPI_MESSAGE_NULL;
-  found_.release(from);
+  matched_.release(from);
 }
 
 // Receives the message all the same, because MPI would keep it for ever otherwise.
-void mpi_p2p_transport::drop(shm::unexpected_message& one, bool) noexcept {
-  auto& from = static_cast<found_message&>(one);
+void mpi_p2p_transport::drop(shm::unexpected_message& one, dropped) noexcept {
+  auto& from = static_cast<matched_message&>(one);
   if (from.handle == MPI_MESSAGE_NULL || !ep_.can_communicate()) return;
   try {
     buffered_message& buffered = buffered_.emplace_back();
     buffered.data.reset(new std::byte[from.bytes + 1]);
-    receive(from, buffered.data.get(), buffered.state, "receiving");
+    imrecv(from, buffered.data.get(), buffered.state, "receiving");
     ep_.release_completed(buffered_);
   } catch (...) {
     // The next wait reports MPI's error.
@@ -165,7 +165,7 @@ void mpi_p2p_transport::drop(shm::unexpected_message& one, bool) noexcept {
 }
 
 void mpi_p2p_transport::discard_all() {
-  for (const auto& one : found_.all())
+  for (const auto& one : matched_.all())
     if (one->handle != MPI_MESSAGE_NULL) {
       ep_.receive_and_discard(one->handle, one->bytes);
       one->handle = MPI_MESSAGE_NULL;
@@ -175,7 +175,7 @@ void mpi_p2p_transport::discard_all() {
 // --- receives that MPI matches itself
 
 bool mpi_p2p_transport::try_irecv(const detail::recv_args& r, transfer& t) {
-  message& m = ep_.begin_message(t, true, r.source < 0 ? -1 : where_.members().address(r.source), r.capacity);
+  message& m = ep_.begin_receive(t, r.source < 0 ? -1 : where_.members().address(r.source), r.capacity);
   typed_count s = ep_.types().of(element{}, r.capacity);
   const int code =
       MPI_Irecv(r.into, s.count, s.type, mpi_source(r.source), mpi_tag(r.tag), comm_, &m.request);
@@ -188,10 +188,10 @@ bool mpi_p2p_transport::try_irecv(const detail::recv_args& r, transfer& t) {
 bool mpi_p2p_transport::irecv_done(transfer& t, detail::envelope& found, const shm::wait_site& site) {
   MPI_Status status;
   bool truncated = false;
-  if (!ep_.test_receive(t, status, truncated, shared_ ? comm_ : MPI_COMM_NULL, site)) return false;
+  if (!ep_.test_receive(t, status, truncated, shared() ? comm_ : MPI_COMM_NULL, site)) return false;
   found.source = status.MPI_SOURCE;
   found.tag = status.MPI_TAG;
-  found.bytes = truncated ? ~std::size_t{0} : length_of(status, site.operation);
+  found.bytes = truncated ? ~std::size_t{0} : get_elements_x(status, site.operation);
   return true;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Point-to-point messages of the program over MPI. Usually they have a communicator of their own.
-// Every message is found by a matched probe, so its length is known before a byte is written. (Open
-// MPI 4.1 writes a message that is too long beyond the end of the buffer before it reports the
-// error.) The contents are received when the matching receive is known.
+// A matched probe (MPI_Improbe) finds every message, so its length is known before a byte is
+// written. Open MPI 4.1 writes a message that is too long beyond the end of the buffer, and then
+// reports the error. MPI_Mrecv or MPI_Imrecv gets the contents when the receive is known.
 //
 // A `shared` communicator belongs to the program, which may call MPI on it. There the transport
 // takes only messages that one of its receives gets. It posts each receive whose buffer is known to
@@ -21,7 +21,7 @@ namespace tutti::mpi {
 
 class mpi_p2p_transport final : public p2p_transport {
  public:
-  mpi_p2p_transport(context& where, mpi_endpoint& ep, MPI_Comm comm, bool owned, bool shared = false);
+  mpi_p2p_transport(context& where, mpi_endpoint& ep, MPI_Comm comm, comm_owner owner);
   ~mpi_p2p_transport();
 
   int max_tag() const noexcept override { return ep_.max_tag(); }
@@ -35,18 +35,18 @@ class mpi_p2p_transport final : public p2p_transport {
   bool receive_contents(shm::unexpected_message& one, void* into, transfer& t,
                         const char* operation) override;
   bool contents_received(transfer& t, const shm::wait_site& site) override { return ep_.finished(t, site); }
-  void drop(shm::unexpected_message& one, bool received) noexcept override;
+  void drop(shm::unexpected_message& one, dropped how) noexcept override;
 
-  bool shared() const noexcept override { return shared_; }
-  bool probe(int source, int tag, detail::envelope& what, const char* operation) override;
-  shm::unexpected_message* fetch(const detail::envelope& what, const char* operation) override;
+  bool shared() const noexcept override { return owner_ == comm_owner::program; }
+  bool iprobe(int source, int tag, detail::envelope& what, const char* operation) override;
+  shm::unexpected_message* improbe(const detail::envelope& what, const char* operation) override;
 
   bool try_irecv(const detail::recv_args& r, transfer& t) override;
   bool irecv_done(transfer& t, detail::envelope& found, const shm::wait_site& site) override;
   void end_receive(transfer& t) noexcept override { ep_.end_receive(t); }
 
-  /// Called when the job has failed. Receives all found messages, because their senders wait for
-  /// that.
+  /// Called when the job has failed. Receives all matched messages, because their senders wait
+  /// for that.
   void discard_all();
 
  private:
@@ -58,25 +58,25 @@ class mpi_p2p_transport final : public p2p_transport {
   static constexpr std::size_t eager_bytes = 1024;
   // Bytes that a rank may send itself before the receive.
   static constexpr std::size_t eager_bytes_to_self = 4096;
-  struct found_message final : shm::unexpected_message {
+  struct matched_message final : shm::unexpected_message {
     MPI_Message handle = MPI_MESSAGE_NULL;
   };
 
   void post_copy(const detail::send_args& what);
-  found_message* matched(int source, int tag, const char* operation);
-  void start(const detail::send_args& what, const void* data, transfer& t);
-  std::size_t bytes_of(const MPI_Status& status, const char* operation) const;
-  [[gnu::noinline]] std::size_t length_of(const MPI_Status& status, const char* operation) const;
-  void receive(found_message& from, void* into, transfer& t, const char* operation);
+  matched_message* improbe(int source, int tag, const char* operation);
+  void start_send(const detail::send_args& what, const void* data, transfer& t);
+  std::size_t get_count(const MPI_Status& status, const char* operation) const;
+  [[gnu::noinline]] std::size_t get_elements_x(const MPI_Status& status, const char* operation) const;
+  void imrecv(matched_message& from, void* into, transfer& t, const char* operation);
   [[noreturn]] void throw_start_error(transfer& t, int code, const char* operation);
 
   context& where_;
   mpi_endpoint& ep_;
   MPI_Comm comm_;
-  bool owned_, shared_;
+  comm_owner owner_;
   int rank_;
   std::vector<buffered_message> buffered_;
-  object_pool<found_message> found_;
+  object_pool<matched_message> matched_;
 };
 
 }  // namespace tutti::mpi

@@ -62,10 +62,11 @@ struct mpi_context::native_in_progress {
 
 native_offer mpi_context::offers(const agreed_signature& s) const noexcept {
 #if defined(MPICH_VERSION)
-  return mpi_offers(s, true);
+  constexpr bool mpich = true;
 #else
-  return mpi_offers(s, false);
+  constexpr bool mpich = false;
 #endif
+  return mpi_offers(s, mpich);
 }
 
 // The number of elements of the part that begins at `from`.
@@ -285,8 +286,8 @@ void mpi_context::native(const call& c, const shm::wait_site& site) {
   if (ep_.polls_natives()) return begin_and_wait(c, site);
   struct collective_scope {
     mpi_endpoint& ep;
-    explicit collective_scope(mpi_endpoint& d) : ep(d) { ep.in_collective(true); }
-    ~collective_scope() { ep.in_collective(false); }
+    explicit collective_scope(mpi_endpoint& d) : ep(d) { ep.enter_collective(); }
+    ~collective_scope() { ep.leave_collective(); }
   };
   const collective_scope scope(ep_);
   const in_native scope_of_name(ep_.native_now(), site.operation);

@@ -72,7 +72,7 @@ std::string node_segment::attempt(memory_kind kind, const shm::segment_layout& l
   memory_.complete_attach();
   if (why.empty()) why = agree(memory_.join(rank_));
   memory_.complete();
-  if (!why.empty()) close(true);
+  if (!why.empty()) close_together();
   return why;
 }
 
@@ -96,9 +96,14 @@ void node_segment::open(MPI_Comm node, const shm::segment_layout& layout, memory
   }
 }
 
-void node_segment::close(bool together) noexcept {
+void node_segment::close() noexcept {
   memory_.close();
-  if (together && window_ != MPI_WIN_NULL) MPI_Win_free(&window_);
+  window_ = MPI_WIN_NULL;
+}
+
+void node_segment::close_together() noexcept {
+  memory_.close();
+  if (window_ != MPI_WIN_NULL) MPI_Win_free(&window_);
   window_ = MPI_WIN_NULL;
 }
 

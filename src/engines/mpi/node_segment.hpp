@@ -23,9 +23,10 @@ class node_segment {
   /// of theirs. A node of one rank has no segment. Throws only errors of MPI itself.
   void open(MPI_Comm node, const shm::segment_layout& layout,
             shm::memory_kind best = shm::memory_kind::memfd);
-  /// Unmaps the segment. Only if `together`, it frees the window of MPI, which is collective over
-  /// the ranks of the node. The destructor frees no window.
-  void close(bool together) noexcept;
+  /// Unmaps the segment. Frees no window of MPI; neither does the destructor.
+  void close() noexcept;
+  /// Collective over the ranks of the node. Also frees the window of MPI.
+  void close_together() noexcept;
 
   bool is_open() const noexcept { return memory_.is_open(); }
   shm::segment& memory() noexcept { return memory_; }
