@@ -52,7 +52,7 @@ struct buffered_message {
   transfer state;
 };
 
-/// Who frees the communicators of a context.
+/// The owner of the communicators of a context, which frees them.
 enum class comm_owner : std::uint8_t {
   endpoint,
   context,  // or the transport of its point-to-point messages

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A counter for each rank of a node, in shared memory. Any rank of the node may increment it. Its
-// rank reads it by one load, whereas a probe of MPI would slow down each call. The memory also holds
-// which rank of the node reports the failure of the job. A handler of exit() may not call MPI to
-// agree on that rank.
+// rank reads it by one load, whereas a probe of MPI would slow down each call. The memory also
+// holds which rank of the node reports the failure of the job. A handler of exit() may not call MPI
+// to agree on that rank.
 #pragma once
 
 #include <atomic>

@@ -22,7 +22,7 @@ void validate_process(process& p, unsigned s, unsigned n, unsigned hi) { p.valid
 bool failed(const process& p) noexcept { return p.failed(); }
 void refuse(process& p, const char* operation, const char* parameter, std::string_view problem,
             const char* remedy) {
-  p.refuse_for_frontend(operation, parameter, problem, remedy);
+  p.reject_for_frontend(operation, parameter, problem, remedy);
 }
 const machine_costs& measured(const process& p) noexcept { return p.measured(); }
 

@@ -31,7 +31,7 @@ process::process(detail::communicator_impl& all, bool unbounded)
 }
 
 bool process::resize_memory_register(std::size_t entries) {
-  refuse_failed();
+  throw_if_failed();
   try {
     memory_.resize(entries);
     return true;
@@ -42,7 +42,7 @@ bool process::resize_memory_register(std::size_t entries) {
 }
 
 bool process::resize_queue(std::size_t messages) {
-  refuse_failed();
+  throw_if_failed();
   try {
     outbox &first = (*boxes_)[0], &second = (*boxes_)[1];
     auto first_memory = first.memory_for(messages), second_memory = second.memory_for(messages);
@@ -56,9 +56,9 @@ bool process::resize_queue(std::size_t messages) {
 
 bool process::add(bool global, void* base, std::size_t bytes, slot& made) {
   const char* const operation = global ? "register_global" : "register_local";
-  refuse_failed();
+  throw_if_failed();
   if (base == nullptr && bytes > 0)
-    refuse(operation, "pointer", "is null, with a size of " + std::to_string(bytes),
+    reject(operation, "pointer", "is null, with a size of " + std::to_string(bytes),
            "pass memory of that size");
   if (unbounded_ && memory_.full()) memory_.grow();
   if (!memory_.add(global, base, bytes, superstep_, made)) return false;
@@ -68,22 +68,22 @@ bool process::add(bool global, void* base, std::size_t bytes, slot& made) {
 }
 
 void process::remove(slot s) {
-  refuse_failed();
+  throw_if_failed();
   if (memory_.find(s) == nullptr)
-    refuse("deregister", "memslot", "there is no slot " + std::to_string(s),
+    reject("deregister", "memslot", "there is no slot " + std::to_string(s),
            "deregister each registered slot once");
   memory_.remove(s);
   if (check_ != nullptr && memory_register::is_global(s)) [[unlikely]]
     check_->add_deregistration(site_, s);
 }
 
-void process::refuse_local(const char* operation, const char* parameter, slot s, std::size_t offset,
+void process::reject_local(const char* operation, const char* parameter, slot s, std::size_t offset,
                            std::size_t bytes) {
   const area* const a = memory_.find(s);
   if (a == nullptr)
-    refuse(operation, parameter, "there is no slot " + std::to_string(s),
+    reject(operation, parameter, "there is no slot " + std::to_string(s),
            "register memory, and pass its slot");
-  refuse(operation, parameter,
+  reject(operation, parameter,
          std::to_string(bytes) + " bytes at offset " + std::to_string(offset) + " exceed its size of " +
              std::to_string(a->size),
          "register more memory, or pass fewer bytes");
@@ -93,18 +93,18 @@ void process::refuse_local(const char* operation, const char* parameter, slot s,
 void process::check_registered_earlier(const char* operation, const char* parameter, slot s) {
   const area* const a = memory_.find(s);
   if (a != nullptr && memory_register::is_global(s) && a->registered_in == superstep_)
-    refuse(operation, parameter, "slot " + std::to_string(s) + " was registered in this superstep",
+    reject(operation, parameter, "slot " + std::to_string(s) + " was registered in this superstep",
            "sync before you use it");
 }
 
 // Reports an error of the remote side of a put or a get: an invalid process, or a local slot.
-void process::refuse_remote(message_kind kind, int peer) {
+void process::reject_remote(message_kind kind, int peer) {
   const char* const operation = kind == message_kind::put ? "put" : "get";
   if (!is_process(peer))
-    refuse(operation, kind == message_kind::put ? "dst_pid" : "src_pid",
+    reject(operation, kind == message_kind::put ? "dst_pid" : "src_pid",
            "is " + std::to_string(peer) + ", but there are " + std::to_string(nprocs_) + " processes",
            "pass 0 to nprocs - 1");
-  refuse(operation, kind == message_kind::put ? "dst_slot" : "src_slot", "is a local slot",
+  reject(operation, kind == message_kind::put ? "dst_slot" : "src_slot", "is a local slot",
          "register the memory globally, on all processes");
 }
 
@@ -185,7 +185,7 @@ process::exchanged_summaries process::combine_lines() {
 }
 
 // Called after the exchange of the summaries. A put that exceeds its slot is reported at the end of
-// the sync, because the others wait for the rest of this process's work in it.
+// the sync. Until then the others wait for the rest of this process's work.
 [[gnu::always_inline]] inline void process::unpack_summary(const sync_summary& summary,
                                                            std::optional<piggybacked_put>& out_of_range) {
   if (summary.is_reduction != 0) {
@@ -205,7 +205,7 @@ process::exchanged_summaries process::combine_lines() {
   if (summary.used > sizeof(piggybacked_put)) apply(summary[1]);
 }
 
-void process::refuse_piggybacked_put(const piggybacked_put& p) {
+void process::reject_piggybacked_put(const piggybacked_put& p) {
   message m{};
   m.bytes = p.bytes;
   m.remote_slot = p.remote_slot;
@@ -234,17 +234,17 @@ void process::agree_on_exceptions() {
 
 void process::begin_nested(const char* call) {
   nesting_call_ = call;
-  if (refuses_calls_) throw_refused_call(call);
+  if (rejects_calls_) throw_rejected_call(call);
   const std::uint32_t mine = summaries::nesting | (failure_ != nullptr ? summaries::failed : 0);
   const std::uint32_t all = exchange_summaries(mine, piggyback::none).flags;
   if ((all & (summaries::failed | summaries::leaving | summaries::syncing)) != 0) fail_on_all(mine, all);
-  nested_ = refuses_calls_ = true;
+  nested_ = rejects_calls_ = true;
 }
 
 void process::sync() {
   validate_thread_.at_entry("sync");
-  if (refuses_calls_) [[unlikely]]
-    throw_refused_call("sync");
+  if (rejects_calls_) [[unlikely]]
+    throw_rejected_call("sync");
   try {
     run_sync();
   } catch (...) {
@@ -291,7 +291,7 @@ void process::run_sync() {
   made_calls_ = may_throw_ = false;
   digest_ = 0;
   if (out_of_range) [[unlikely]]
-    refuse_piggybacked_put(*out_of_range);
+    reject_piggybacked_put(*out_of_range);
   memory_.at_sync();
   ++superstep_;
   current_outbox().reset();
@@ -303,7 +303,7 @@ void process::compare_superstep() {
     check_->compare(superstep_, superstep_ - first_superstep_,
                     unbounded_ || count_sent_ != 0 ? SIZE_MAX : current_outbox().allowed());
   } catch (...) {
-    failure_reported_ = refuses_calls_ = true;
+    failure_reported_ = rejects_calls_ = true;
     reported_by_another_ = pid_ != 0;
     throw;
   }

@@ -45,14 +45,14 @@ class process {
   bool add(bool global, void* base, std::size_t bytes, slot& made);
   void remove(slot s);
   bool put(slot from, std::size_t from_offset, int to, slot into, std::size_t offset, std::size_t bytes) {
-    refuse_failed();
+    throw_if_failed();
     if (check_ != nullptr) [[unlikely]]
       check_registered_earlier("put", "src_slot", from);
     return put(local_address("put", "src_slot", from, from_offset, bytes), to, into, offset, bytes);
   }
   bool get(int from, slot source, std::size_t source_offset, slot into, std::size_t offset,
            std::size_t bytes) {
-    refuse_failed();
+    throw_if_failed();
     if (check_ != nullptr) [[unlikely]]
       check_registered_earlier("get", "dst_slot", into);
     return get(from, source, source_offset, local_address("get", "dst_slot", into, offset, bytes), bytes);
@@ -87,15 +87,15 @@ class process {
   void begin_nested(const char* call);
   void end_nested() noexcept {
     nested_ = false;
-    refuses_calls_ = failure_reported_;
+    rejects_calls_ = failure_reported_;
   }
   void set_call_site(call_site where) noexcept { site_ = where; }
 
   void validate_process(unsigned s, unsigned p, unsigned hi);
-  [[noreturn]] void refuse_for_frontend(const char* operation, const char* parameter,
+  [[noreturn]] void reject_for_frontend(const char* operation, const char* parameter,
                                         std::string_view problem, const char* remedy) {
-    refuse_failed();
-    refuse(operation, parameter, std::string(problem), remedy);
+    throw_if_failed();
+    reject(operation, parameter, std::string(problem), remedy);
   }
   bool make_process_set(int first, int last, int stride, const abi::limits& capacity, process_set_id& made);
   void free_process_set(process_set_id m);
@@ -108,9 +108,9 @@ class process {
 
  private:
   /// Records that this process cannot continue, reports it in the next sync, and throws.
-  [[noreturn]] void refuse(const char* operation, const char* parameter, const std::string& problem,
+  [[noreturn]] void reject(const char* operation, const char* parameter, const std::string& problem,
                            const char* remedy);
-  void refuse_failed() {
+  void throw_if_failed() {
     if (failure_ != nullptr) [[unlikely]]
       throw_failure();
   }
@@ -118,13 +118,13 @@ class process {
   bool is_process(int pid) const noexcept {
     return static_cast<unsigned>(pid) < static_cast<unsigned>(nprocs_);
   }
-  [[noreturn]] TUTTI_API void refuse_remote(message_kind kind, int peer);
+  [[noreturn]] TUTTI_API void reject_remote(message_kind kind, int peer);
   /// Adds a message to the outbox of this superstep, without its local side. Null: the outbox is
   /// full.
   message* new_message(int peer, slot remote, std::size_t offset, std::size_t bytes, message_kind kind) {
-    refuse_failed();
+    throw_if_failed();
     if (!is_process(peer) || !memory_register::is_global(remote)) [[unlikely]]
-      refuse_remote(kind, peer);
+      reject_remote(kind, peer);
     outbox& out = current_outbox();
     if (out.full()) [[unlikely]] {
       if (!unbounded_) return nullptr;
@@ -138,17 +138,17 @@ class process {
     m.set_origin(pid_, kind);
     return &m;
   }
-  [[noreturn]] TUTTI_API void refuse_local(const char* operation, const char* parameter, slot s,
+  [[noreturn]] TUTTI_API void reject_local(const char* operation, const char* parameter, slot s,
                                            std::size_t offset, std::size_t bytes);
   std::byte* local_address(const char* operation, const char* parameter, slot s, std::size_t offset,
                            std::size_t bytes) {
     const area* const a = memory_.find(s, offset, bytes);
     if (a == nullptr) [[unlikely]]
-      refuse_local(operation, parameter, s, offset, bytes);
+      reject_local(operation, parameter, s, offset, bytes);
     return a->base + offset;
   }
   TUTTI_API void check_registered_earlier(const char* operation, const char* parameter, slot s);
-  [[noreturn]] void refuse_piggybacked_put(const piggybacked_put& p);
+  [[noreturn]] void reject_piggybacked_put(const piggybacked_put& p);
   /// The memory of a slot for a collective. Null if the collective does not access it.
   std::byte* collective_buffer(const char* operation, const char* parameter, slot s, std::size_t bytes,
                                bool accessed);
@@ -176,7 +176,7 @@ class process {
   void run_sync();
   [[noreturn]] void throw_stored_exception();
   void agree_on_exceptions();
-  [[noreturn]] void throw_refused_call(const char* operation);
+  [[noreturn]] void throw_rejected_call(const char* operation);
   void compare_superstep();
   member_set& set_of(const char* operation, process_set_id m);
   bool has_capacity(const char* operation, member_set& s, std::size_t count, std::size_t bytes, bool element);
@@ -214,7 +214,7 @@ class process {
   bool reported_by_another_ = false;
   bool nested_ = false;  // a section within this one runs
   const char* nesting_call_ = "";
-  bool refuses_calls_ = false;  // failure_reported_ or nested_
+  bool rejects_calls_ = false;  // failure_reported_ or nested_
   bool peers_left_ = false;     // this process has failed only because others do not sync
   thrown_in_call thrown_;       // since the last sync
   call_site site_;

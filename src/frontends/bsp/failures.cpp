@@ -12,7 +12,7 @@
 
 namespace tutti::bsp {
 
-void process::refuse(const char* operation, const char* parameter, const std::string& problem,
+void process::reject(const char* operation, const char* parameter, const std::string& problem,
                      const char* remedy) {
   std::string where;
   if (site_.file != nullptr) where = std::string(" (") + site_.file + ":" + std::to_string(site_.line) + ")";
@@ -43,7 +43,7 @@ void process::throw_stored_exception() {
   } catch (...) {
   }
   site_ = by.site;
-  refuse(by.operation, by.parameter, "threw: " + what,
+  reject(by.operation, by.parameter, "threw: " + what,
          "catch the exception inside it; the results of the superstep are wrong on all processes");
 }
 
@@ -69,7 +69,7 @@ void process::fail_on_all(std::uint32_t mine, std::uint32_t all) {
   c.op.which = builtin_op::max;
   c.op.commutative = true;
   detail::run_call(all_, c);
-  failure_reported_ = refuses_calls_ = true;
+  failure_reported_ = rejects_calls_ = true;
   if (failure_ == nullptr) {
     // If some have failed, they report their errors. Otherwise the lowest process that sees the
     // error reports it.
@@ -105,9 +105,9 @@ std::exception_ptr process::make_peer_failure(std::uint32_t mine, std::uint32_t 
                      "sync and begin inner sections in the same order on all processes of the section"));
 }
 
-void process::throw_refused_call(const char* operation) {
+void process::throw_rejected_call(const char* operation) {
   if (failure_reported_) throw_failure();
-  refuse(operation, "ctx", "belongs to an outer section while an inner section runs (lpf_rehook)",
+  reject(operation, "ctx", "belongs to an outer section while an inner section runs (lpf_rehook)",
          "use the context of the inner section");
 }
 

@@ -18,28 +18,28 @@ const char* name(collective what) noexcept {
 }  // namespace
 
 void process::validate_process(unsigned s, unsigned p, unsigned hi) {
-  refuse_failed();
+  throw_if_failed();
   if (s != static_cast<unsigned>(pid_))
-    refuse("collectives_init", "s", "is " + std::to_string(s) + " on process " + std::to_string(pid_),
+    reject("collectives_init", "s", "is " + std::to_string(s) + " on process " + std::to_string(pid_),
            "pass the number of the process");
   if (p > static_cast<unsigned>(nprocs_) || s >= p)
-    refuse("collectives_init", "p",
+    reject("collectives_init", "p",
            "is " + std::to_string(p) + " on process " + std::to_string(s) + " of " + std::to_string(nprocs_),
            "pass at most the number of processes, and call it only on processes 0 to p - 1");
   if (hi > p)
-    refuse("collectives_init", "hi",
+    reject("collectives_init", "hi",
            "is " + std::to_string(hi) + ", but there are " + std::to_string(p) + " processes",
            "pass an exclusive upper bound of at most p");
 }
 
 bool process::make_process_set(int first, int last, int stride, const abi::limits& capacity,
                                process_set_id& made) {
-  refuse_failed();
+  throw_if_failed();
   if (capacity.calls == 0)
-    refuse("collectives_init", "max_calls", "is 0", "allow at least one collective per superstep");
+    reject("collectives_init", "max_calls", "is 0", "allow at least one collective per superstep");
   if (stride < 1 || first < 0 || last < first || last >= nprocs_ || pid_ < first || pid_ > last ||
       (pid_ - first) % stride != 0)
-    refuse("collectives_init", "s",
+    reject("collectives_init", "s",
            "process " + std::to_string(pid_) + " is not among " + std::to_string(first) + " to " +
                std::to_string(last) + " in steps of " + std::to_string(stride),
            "call it only on the members, of which there must be at least one");
@@ -55,17 +55,17 @@ bool process::make_process_set(int first, int last, int stride, const abi::limit
 
 void process::free_process_set(process_set_id m) {
   if (set_of("collectives_destroy", m).calls > 0)
-    refuse("collectives_destroy", "coll", "has collectives that are not complete",
+    reject("collectives_destroy", "coll", "has collectives that are not complete",
            "call it after the next sync");
   calls_.free_set(m);
   memory_.release_entry();
 }
 
 member_set& process::set_of(const char* operation, process_set_id m) {
-  refuse_failed();
+  throw_if_failed();
   member_set* const s = calls_.find(m);
   if (s == nullptr)
-    refuse(operation, "coll", "is not, or is no longer, a collectives object of this context",
+    reject(operation, "coll", "is not, or is no longer, a collectives object of this context",
            "create one with lpf_collectives_init()");
   made_calls_ = true;
   return *s;
@@ -74,14 +74,14 @@ member_set& process::set_of(const char* operation, process_set_id m) {
 bool process::has_capacity(const char* operation, member_set& s, std::size_t count, std::size_t bytes,
                            bool element) {
   if (check_ != nullptr && s.created_in == superstep_ && !unbounded_) [[unlikely]]
-    refuse(operation, "coll", "was made in this superstep", "sync before you use it");
+    reject(operation, "coll", "was made in this superstep", "sync before you use it");
   const std::size_t max_bytes = element ? s.capacity.element_bytes : s.capacity.bytes;
   return s.calls < s.capacity.calls && (bytes == 0 || count <= max_bytes / bytes);
 }
 
 void process::validate_root(const char* operation, const member_set& s, int root) {
   if (static_cast<unsigned>(root) >= static_cast<unsigned>(s.size()))
-    refuse(operation, "root",
+    reject(operation, "root",
            "is " + std::to_string(root) + ", but there are " + std::to_string(s.size()) + " members",
            "pass 0 to P - 1, the index of a member");
 }
@@ -138,7 +138,7 @@ bool process::rooted(collective what, process_set_id m, slot from, slot into, st
   // At its root a gather receives all blocks, and a scatter sends them. A broadcast has one block.
   const std::size_t of_root = what == collective::bcast ? bytes : bytes * blocks;
   if (bytes > 0 && of_root / bytes != (what == collective::bcast ? 1 : blocks))
-    refuse(name(what), "size", "overflows", "pass fewer bytes");
+    reject(name(what), "size", "overflows", "pass fewer bytes");
   // Whether the root copies its own block between its buffers.
   const bool copies = at_root && !skip_own_block;
   std::byte* const src =
@@ -174,10 +174,10 @@ bool process::unrooted(collective what, process_set_id m, slot from, slot into, 
   if (!has_capacity(name(what), s, 1, bytes, false)) return false;
   const auto blocks = static_cast<std::size_t>(s.size());
   const std::size_t all = bytes * blocks;
-  if (bytes > 0 && all / bytes != blocks) refuse(name(what), "size", "overflows", "pass fewer bytes");
+  if (bytes > 0 && all / bytes != blocks) reject(name(what), "size", "overflows", "pass fewer bytes");
   const bool transposes = what == collective::alltoall;
   if (from == into && from != no_slot && bytes > 0 && s.size() > 1)
-    refuse(name(what), "dst", "is the same as src", "pass different memory");
+    reject(name(what), "dst", "is the same as src", "pass different memory");
   call c;
   c.what = what;
   c.input = collective_buffer(name(what), "src", from, transposes ? all : bytes, true);
@@ -221,7 +221,7 @@ bool process::combine(process_set_id m, void* data, slot where, std::size_t coun
   if (root >= 0) validate_root(operation, s, root);
   if (!has_capacity(operation, s, count, size, single_element)) return false;
   if (how.combiner == nullptr && how.op.combine == nullptr)
-    refuse(operation, single_element ? "reducer" : "combiner", "is null", "pass a function");
+    reject(operation, single_element ? "reducer" : "combiner", "is null", "pass a function");
   add_to_digest(s, root < 0 ? collective::allreduce : collective::reduce, count, size, root);
   if (count == 0 || size == 0) {
     if (check_ != nullptr) record_call(operation, s, count, size, root);
@@ -230,7 +230,7 @@ bool process::combine(process_set_id m, void* data, slot where, std::size_t coun
   }
   const area* const a = memory_.find(where);
   if (a == nullptr || a->base != data || a->size < count * size)
-    refuse(operation, single_element ? "element_slot" : "slot",
+    reject(operation, single_element ? "element_slot" : "slot",
            "does not cover " + std::to_string(count * size) + " bytes from the given address",
            "register the memory, and pass its slot and its address");
   if (check_ != nullptr) [[unlikely]] {

@@ -2,8 +2,8 @@
 //
 // Implements lpf/bsmp.h with calls of lpf/core.h only. An object shares one block of memory with
 // the objects of the other processes, under one global slot. The block holds the descriptors from
-// all senders, the descriptors for all receivers, the messages in the order in which they are sent,
-// and the same messages in batches.
+// all senders and for all receivers. It also holds the messages in the order in which they are
+// sent, and the same messages in batches.
 // LPF copies tags and payloads into it by puts, because only LPF knows the memory of a slot.
 // Received messages go into other memory, under a local slot, which grows when necessary.
 #include "lpf/bsmp.h"

@@ -79,7 +79,7 @@ lpf_err_t run_embedded(std::string_view engine, lpf_pid_t p, lpf_spmd_t spmd, co
 
 // Reports an error and returns true if each process of a launcher would make a separate job. For
 // example, TUTTI_ENGINE=threads under mpirun -n 3 would make three jobs.
-bool refuse_separate_jobs(const launcher& by) {
+bool reject_separate_jobs(const launcher& by) {
   if (!by.mpi || (by.ranks == 1 && setting("TUTTI_ENGINE").value_or("mpi") != "mpi")) return false;
   report_error(
       operation_name, -1, "",
@@ -102,7 +102,7 @@ lpf_pid_t capped(lpf_pid_t p, lpf_pid_t free, std::string_view why) {
 lpf_err_t exec_from_root(lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args) {
   if (launched_job* job = launched_job::current())
     return job->exec(capped(p, job->processes(), "the launcher decides the number of processes"), spmd, args);
-  if (refuse_separate_jobs(find_launcher())) return LPF_ERR_FATAL;
+  if (reject_separate_jobs(find_launcher())) return LPF_ERR_FATAL;
   const lpf_pid_t free = free_processes();
   return run_embedded({}, capped(p, free, "as TUTTI_RANKS or the number of cores allows"), spmd, args,
                       {free, free});

@@ -59,14 +59,14 @@ struct forming_group {
     try {
       const bool is_new = pids.insert(pid).second;
       if (!has_init)
-        refuse("argument init: is null in one of the threads");
+        reject("argument init: is null in one of the threads");
       else if (previous_size != 0 && nprocs != previous_size)
-        refuse("argument nprocs: threads passed " + std::to_string(previous_size) + " and " +
+        reject("argument nprocs: threads passed " + std::to_string(previous_size) + " and " +
                std::to_string(nprocs));
       else if (pid >= nprocs)
-        refuse("argument pid: is " + std::to_string(pid) + ", but nprocs is " + std::to_string(nprocs));
+        reject("argument pid: is " + std::to_string(pid) + ", but nprocs is " + std::to_string(nprocs));
       else if (!is_new)
-        refuse("argument pid: two threads passed " + std::to_string(pid));
+        reject("argument pid: two threads passed " + std::to_string(pid));
       finished = finished || (code != LPF_SUCCESS && arrived >= min_nprocs);
       if (finished && code == LPF_SUCCESS) group = std::make_shared<thread_group>(size);
     } catch (const std::bad_alloc&) {
@@ -75,7 +75,7 @@ struct forming_group {
   }
   /// Whether a thread that arrives after the group has failed belongs to the group.
   bool expects(lpf_pid_t pid, lpf_pid_t nprocs) const { return nprocs == size && !pids.contains(pid); }
-  void refuse(const std::string& reason) {
+  void reject(const std::string& reason) {
     if (code == LPF_SUCCESS) problem = reason;
     code = LPF_ERR_FATAL;
   }

@@ -74,7 +74,7 @@ class section_scope {
   section_scope(const section_scope&) = delete;
   ~section_scope() {
     if (!left_) {
-      refuse("section", "spmd", "threw an exception");
+      fail("section", "spmd", "threw an exception");
       bsp::abi::leave(*context_->process);
     }
     --running;
@@ -91,7 +91,7 @@ class section_scope {
 
   // Makes this process fail, so that the others do not wait for it. Another function reports the
   // error.
-  void refuse(const char* operation, const char* argument, const char* problem) noexcept {
+  void fail(const char* operation, const char* argument, const char* problem) noexcept {
     context_->failure_reported = true;
     try {
       bsp::abi::refuse(*context_->process, operation, argument, problem, "see the reported error");
@@ -114,7 +114,7 @@ lpf_err_t run_section(communicator& world, lpf_spmd_t spmd, const lpf_args_t& ar
   section_scope scope(world, counts, innermost);
   detail::set_call_site(detail::impl_of(world), {});  // calls from C have no location
   if (has_null_arguments(args, operation, world.rank())) [[unlikely]]
-    scope.refuse(operation, "args", "cannot be used");
+    scope.fail(operation, "args", "cannot be used");
   else
     spmd(scope.handle(), static_cast<lpf_pid_t>(world.rank()), static_cast<lpf_pid_t>(world.size()), args);
   return scope.leave() ? LPF_SUCCESS : LPF_ERR_FATAL;

@@ -17,8 +17,8 @@ class communicator;
 
 namespace tutti::lpf {
 
-/// What lpf_probe() reports inside a section: the processes of the machine, and those of them that
-/// lpf_exec() can use.
+/// The counts that lpf_probe() reports inside a section: the processes of the machine, and those of
+/// them that lpf_exec() can use.
 struct process_counts {
   lpf_pid_t machine = 1, free = 1;  ///< p and free_p of lpf_machine_t
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the entry points share: tutti serves a call of the program, or the call is forwarded to MPI
-// and counted.
+// The common part of the entry points: tutti serves a call of the program, or forwards it to MPI
+// and counts it.
 #pragma once
 
 #include <type_traits>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The arrivals at barriers of a runtime. A barrier has one round for each power of two below the
-// number of ranks; in each round a rank sends one message and waits for one.
+// number of ranks. In each round a rank sends one message and waits for one.
 // task_graph::run_barrier() sends and waits; task_graph counts arrivals here.
 #pragma once
 

@@ -16,11 +16,11 @@ data_handle* task_graph::add(const extent& e) {
   validator_.rank("data", "owner", e.owner);
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(e.element, e.count, &bytes) || e.count > 0xffffffffu)
-    validator_.refuse("data", "count",
+    validator_.reject("data", "count",
                       "is " + std::to_string(e.count) + ", which exceeds the maximum size of a data handle",
                       "use several data handles");
   data_handle* const d = data_.add(e, bytes);
-  if (d == nullptr) validator_.refuse_used_tag("data", e.tag);
+  if (d == nullptr) validator_.reject_used_tag("data", e.tag);
   handle_unexpected(*d);
   return d;
 }
@@ -28,12 +28,12 @@ data_handle* task_graph::add(const extent& e) {
 void task_graph::set_tag(data_handle& d, long tag) {
   validator_.entry("set_tag");
   validator_.handle("set_tag", d);
-  if (tag < 0) validator_.refuse_tag("set_tag", tag);
+  if (tag < 0) validator_.reject_tag("set_tag", tag);
   for (const auto& p : d.peers)
     if (p->sent != 0 || p->received != 0)
-      validator_.refuse("set_tag", "handle", "belongs to data that were already sent",
+      validator_.reject("set_tag", "handle", "belongs to data that were already sent",
                         "set its tag before you use it");
-  if (!data_.set_tag(d, tag)) validator_.refuse_used_tag("set_tag", tag);
+  if (!data_.set_tag(d, tag)) validator_.reject_used_tag("set_tag", tag);
   handle_unexpected(d);
 }
 
@@ -72,7 +72,7 @@ void task_graph::set_owner(data_handle& d, int owner) {
   validator_.handle("set_rank", d);
   validator_.rank("set_rank", "owner", owner);
   // A rank that the last use did not concern assumes from now on that the owner is the home.
-  bring_to_owner(d, false);
+  return_to_owner(d, false);
   if (owner != d.owner) replicas_.set_owner(d, owner);
 }
 
@@ -85,7 +85,7 @@ void task_graph::flush(data_handle* d) {
     return;
   }
   validator_.handle("flush", *d);
-  bring_to_owner(*d, false);
+  return_to_owner(*d, false);
   if (d->home == rank_)
     replicas_.drop_remote_replicas(*d);
   else
@@ -105,12 +105,12 @@ void task_graph::fetch(data_handle* d, int rank) {
   validator_.rank("fetch", "rank", rank);
   if (d == nullptr) {
     if (rank == rank_)
-      validator_.refuse("fetch", "handle", "is empty, but this rank is to receive the data",
+      validator_.reject("fetch", "handle", "is empty, but this rank is to receive the data",
                         "create the data handle on this rank too");
     return;
   }
   validator_.handle("fetch", *d);
-  bring_to_owner(*d, false);
+  return_to_owner(*d, false);
   transfers_.to_reader(*d, rank);
   replicas_.free_evicted(d);
 }
@@ -125,7 +125,7 @@ void task_graph::scatter(data_handle* const* data, std::size_t n, int root) {
   for (std::size_t i = 0; i < n; ++i)
     if (rank_ == root && data[i] != nullptr && data[i]->owner != root && !data[i]->readable &&
         data[i]->home != rank_)
-      validator_.refuse("scatter", "handles",
+      validator_.reject("scatter", "handles",
                         "contain " + name_of(*data[i]) + ", of which the root has no copy",
                         "register its memory on the root");
   scatter_gather_node* const node = packs_.make(root, false);
@@ -155,13 +155,13 @@ void task_graph::gather(data_handle* const* data, std::size_t n, int root) {
     if (data[i] != nullptr) validator_.handle("gather", *data[i]);
   for (std::size_t i = 0; i < n; ++i)
     if (data[i] == nullptr && rank_ == root)
-      validator_.refuse("gather", "handles", "contain an empty handle at the root",
+      validator_.reject("gather", "handles", "contain an empty handle at the root",
                         "create all data handles on the root");
   scatter_gather_node* const node = packs_.make(root, true);
   for (std::size_t i = 0; i < n; ++i) {
     if (data[i] == nullptr) continue;
     data_handle& d = *data[i];
-    bring_to_owner(d, false);
+    return_to_owner(d, false);
     if (d.home == root) continue;
     if (node == nullptr || !packs_.is_packed(d.bytes)) {
       transfers_.to_rank(d, root);

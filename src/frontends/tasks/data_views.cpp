@@ -14,17 +14,17 @@ void* task_graph::acquire(data_handle& d, use_mode how, kernel_buffer& at) {
   const bool writes = how != use_mode::read;
   validator_.handle("acquire", d);
   if (d.home != d.owner)
-    validator_.refuse("acquire", "handle",
+    validator_.reject("acquire", "handle",
                       "refers to " + name_of(d) + ", whose contents have not reached rank " +
                           std::to_string(d.owner) + " since it became the owner",
                       "fetch() it to its owner first, on both ranks");
   reductions_.close(d);
   if (writes && d.home != rank_)
-    validator_.refuse("acquire", "handle",
+    validator_.reject("acquire", "handle",
                       "refers to " + name_of(d) + ", which rank " + std::to_string(d.owner) + " owns",
                       "write it on its owner, or by a task");
   if (d.home != rank_ && !d.readable)
-    validator_.refuse("acquire", "handle",
+    validator_.reject("acquire", "handle",
                       "refers to " + name_of(d) + ", of which this rank has no up-to-date copy",
                       "fetch() it to this rank first");
   if (d.local_version == nullptr) replicas_.make_contents(d, true);

@@ -17,7 +17,7 @@ using shared_request = std::shared_ptr<explicit_request>;
 }  // namespace
 
 explicit_transfer_node& task_graph::make_explicit(const explicit_transfer& t, bool sends) {
-  bring_to_owner(*t.what, false);
+  return_to_owner(*t.what, false);
   return explicit_.make(t, sends);
 }
 

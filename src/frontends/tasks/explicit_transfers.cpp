@@ -40,7 +40,7 @@ void explicit_transfers::handle(std::unique_ptr<arrival> a) {
       std::find_if(posted_.begin(), posted_.end(), [&](const auto* p) { return p->matches(*a); });
   if (one == posted_.end()) {
     unexpected_.push_back(std::move(a));
-    if (closed_) refuse_unexpected();
+    if (closed_) throw_if_unexpected();
     return;
   }
   explicit_transfer_node& node = **one;
@@ -71,11 +71,11 @@ bool explicit_transfers::poll_all() {
 
 void explicit_transfers::close() {
   closed_ = true;
-  refuse_unexpected();
+  throw_if_unexpected();
 }
 
 // The senders of short messages do not wait.
-void explicit_transfers::refuse_unexpected() const {
+void explicit_transfers::throw_if_unexpected() const {
   for (const auto& a : unexpected_)
     if (a->header.contents_tag != 0)
       throw mismatch_error("tasks", services_.rank, "",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Transfers that the program requests: sends and receives of data with a peer and a tag. On the
-// ranks of the runtime they are messages of the task graph, and match by sender and tag in the
+// ranks of the runtime they are messages of the task graph. These match by sender and tag, in the
 // order in which they begin. On another communicator they are messages of that communicator.
 //
 // task_graph makes their nodes, hands over arrivals, and polls. lost_transfers gives up receives
@@ -127,7 +127,7 @@ class explicit_transfers {
 
  private:
   bool poll_all();
-  void refuse_unexpected() const;
+  void throw_if_unexpected() const;
 
   const transfer_services& services_;
   replica_directory& replicas_;

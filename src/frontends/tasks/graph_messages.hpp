@@ -47,7 +47,7 @@ struct message_header {
   std::int32_t origin = 0;          // the rank whose contents they are
   std::uint32_t contents_tag = 0;   // the tag of separate contents; 0: they follow the header
   std::int64_t id = 0;              // of the data
-  std::uint32_t forward_count = 0;  // how many ranks follow, to which the receiver forwards this
+  std::uint32_t forward_count = 0;  // ranks that follow; the receiver forwards the message to them
   std::uint32_t token = 0;          // identifies a collection at the rank that requests it
   std::uint64_t bytes = 0;          // of the contents
   std::uint32_t count = 0;          // of contributions

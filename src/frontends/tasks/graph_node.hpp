@@ -28,7 +28,7 @@ struct edge {
 struct node {
   /// The nodes that wait for this one; complete_marker() when this one is complete.
   std::atomic<edge*> successors{nullptr};
-  /// How many nodes it waits for, and one more until it is released.
+  /// The number of nodes that it waits for, and one more until it is released.
   std::atomic<std::int32_t> pending_dependencies{1};
   node* next = nullptr;   // in a list of the ready queue
   const bool any_worker;  // any worker runs it, because it is a kernel; else the rank's thread

@@ -128,10 +128,10 @@ bool task_graph::may_progress() {
 }
 
 // All nodes are complete except those that wait for the program itself.
-void task_graph::refuse_stuck(const char* operation) {
+void task_graph::throw_if_stuck(const char* operation) {
   if (ready_.has_work() || follow_ups_.pending()) return;
   const std::string what = follow_ups_.waiting();
-  validator_.refuse(
+  validator_.reject(
       operation, "",
       "would never end: " + (what.empty() ? std::string("a view that acquire() returned still exists")
                                           : what + ", which no transfer unlocks"),

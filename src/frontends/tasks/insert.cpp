@@ -15,13 +15,13 @@ bool reads(use_mode how) noexcept { return how == use_mode::read || how == use_m
 
 }  // namespace
 
-void task_graph::refuse_owners(const use* uses, std::size_t n, bool written) const {
+void task_graph::reject_owners(const use* uses, std::size_t n, bool written) const {
   std::string owners;
   for (std::size_t i = 0; i < n; ++i)
     if (uses[i].what != nullptr && (!written || writes(uses[i].how)))
       owners += (owners.empty() ? "" : ", ") + name_of(*uses[i].what) + " of rank " +
                 std::to_string(uses[i].what->owner);
-  validator_.refuse("insert", "on",
+  validator_.reject("insert", "on",
                     std::string(written ? "is needed: the data that the task writes"
                                         : "is needed: the data that the task reads") +
                         " have several owners: " + owners,
@@ -31,7 +31,7 @@ void task_graph::refuse_owners(const use* uses, std::size_t n, bool written) con
 // Returns -1 if another rank runs the task, and this rank cannot know which.
 int task_graph::executing_rank(const use* uses, std::size_t n, const task_options& w) const {
   if (w.has_rank && w.has_owner)
-    validator_.refuse("insert", "on", "is given together with on_owner_of()", "pass one of them");
+    validator_.reject("insert", "on", "is given together with on_owner_of()", "pass one of them");
   if (w.has_rank) {
     validator_.rank("insert", "on", w.on);
     return w.on;
@@ -48,7 +48,7 @@ int task_graph::executing_rank(const use* uses, std::size_t n, const task_option
         else if (runner < 0)
           runner = uses[i].what->owner;
         else if (runner != uses[i].what->owner)
-          refuse_owners(uses, n, written);
+          reject_owners(uses, n, written);
       }
       if (runner >= 0) return runner;
       if (unknown) break;
@@ -57,7 +57,7 @@ int task_graph::executing_rank(const use* uses, std::size_t n, const task_option
   // Another rank runs the task. This rank may omit the handle unless it has to send something.
   for (std::size_t i = 0; i < n; ++i)
     if (const data_handle* d = uses[i].what; d != nullptr && (d->owner == rank_ || d->home == rank_))
-      validator_.refuse("insert", "handle",
+      validator_.reject("insert", "handle",
                         "is empty, but this rank owns " + name_of(*d) +
                             " of the same task, and cannot know which rank runs it",
                         "pass the handle of the written data, or on(rank)");
@@ -71,7 +71,7 @@ bool task_graph::validate_uses(const use* uses, std::size_t n, bool runs_here) c
     const data_handle* const d = uses[i].what;
     if (d == nullptr) {
       if (runs_here)
-        validator_.refuse("insert", "handle",
+        validator_.reject("insert", "handle",
                           "is empty in argument " + std::to_string(i + 1) + ", but this rank runs the task",
                           "create the data handle on this rank too");
       continue;
@@ -80,7 +80,7 @@ bool task_graph::validate_uses(const use* uses, std::size_t n, bool runs_here) c
     concerned = concerned || replicas_.involves_this_rank(*d);
     for (std::size_t k = 0; k < i; ++k)
       if (uses[k].what == d && (writes(uses[i].how) || writes(uses[k].how)))
-        validator_.refuse("insert", "handle", "is " + name_of(*d) + " in two arguments, of which one writes",
+        validator_.reject("insert", "handle", "is " + name_of(*d) + " in two arguments, of which one writes",
                           "pass it once, as read_write()");
   }
   return concerned;
@@ -123,8 +123,8 @@ void* task_graph::begin(const use* uses, std::size_t n, const task_options& w, c
 }
 
 void task_graph::prepare_for_use(data_handle& d, const use& u) {
-  if (u.how != use_mode::reduce) return bring_to_owner(d, u.how == use_mode::write);
-  if (d.home != d.owner) bring_to_owner(d, false);
+  if (u.how != use_mode::reduce) return return_to_owner(d, u.how == use_mode::write);
+  if (d.home != d.owner) return_to_owner(d, false);
   reductions_.begin(d, *u.by);
 }
 

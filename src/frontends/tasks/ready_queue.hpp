@@ -45,7 +45,7 @@ class ready_queue {
     ++pending_;
     return *made;
   }
-  /// How many nodes exist.
+  /// The number of nodes that exist.
   std::size_t pending() const noexcept { return pending_; }
   /// Runs a kernel, if one is ready.
   bool run_one();

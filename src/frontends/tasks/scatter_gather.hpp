@@ -53,7 +53,7 @@ class scatter_gather_node final : public node {
   /// Adds one data handle of this rank whose contents are in a pack. `index` is its position in the
   /// call.
   void add(std::uint32_t index, int owner, std::size_t bytes, contents& at);
-  /// How many packs this rank receives.
+  /// The number of packs that this rank receives.
   int expected_packs() const {
     if (!is_gather_) return tree_.at_root() ? 0 : 1;
     int n = 0;

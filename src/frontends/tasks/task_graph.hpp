@@ -125,13 +125,13 @@ class task_graph final : public progressable {
  private:
   // Insertion.
   int executing_rank(const use* uses, std::size_t n, const task_options& w) const;
-  [[noreturn]] void refuse_owners(const use* uses, std::size_t n, bool written) const;
+  [[noreturn]] void reject_owners(const use* uses, std::size_t n, bool written) const;
   bool validate_uses(const use* uses, std::size_t n, bool runs_here) const;
   void prepare_for_use(data_handle& d, const use& u);
   void set_argument(argument& a, const use& u, node& n);
   void throttle();
   // Data.
-  void bring_to_owner(data_handle& d, bool overwritten) {
+  void return_to_owner(data_handle& d, bool overwritten) {
     reductions_.close(d);
     if (d.home != d.owner) move_home_to_owner(d, overwritten);
   }
@@ -148,7 +148,7 @@ class task_graph final : public progressable {
   void wait_until(const Done& done, const char* what, const char* operation, bool may_sleep = true);
   void pause_or_sleep(int idle_rounds, const char* what, bool may_sleep);
   bool may_progress();
-  void refuse_stuck(const char* operation);
+  void throw_if_stuck(const char* operation);
   void record_idle(task_trace::clock::time_point since);
   void throw_pending();
   // The end.

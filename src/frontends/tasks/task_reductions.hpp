@@ -100,7 +100,7 @@ class reductions {
   void close_all() {
     while (!open_.empty()) close(*open_.back());
   }
-  /// This rank inserts no more tasks. Refuses all requests that it cannot fulfil, now or later.
+  /// This rank inserts no more tasks. Rejects all requests that it cannot fulfill, now or later.
   void end();
   /// The data are about to be removed; their reductions are closed.
   void remove(data_handle& d) { std::erase(open_, &d); }

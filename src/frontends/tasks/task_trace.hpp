@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TUTTI_TRACE=tasks:FILE: records when kernels ran, when data travelled, and when the rank had
+// TUTTI_TRACE=tasks:FILE: records when kernels ran, when data traveled, and when the rank had
 // nothing to do. The file is JSON for the viewers of Chrome and Perfetto, with one line for each
 // worker of a rank. When the runtime ends, rank 0 writes the records of all ranks. A second runtime
 // writes FILE.2, and so on.

@@ -85,7 +85,7 @@ statistics counts(const task_graph& f) { return f.counts(); }
 
 void refuse(const task_graph& f, const char* operation, const char* parameter, std::string_view problem,
             const char* remedy) {
-  f.validator().refuse(operation, parameter, problem, remedy);
+  f.validator().reject(operation, parameter, problem, remedy);
 }
 
 }  // namespace tutti::tasks::abi

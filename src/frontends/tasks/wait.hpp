@@ -35,7 +35,7 @@ void task_graph::wait_until(const Done& done, const char* what, const char* oper
     }
     if (done()) break;
     if (ready_.pending() != 0 && in_barrier_ == 0 && !may_progress()) {
-      refuse_stuck(operation);
+      throw_if_stuck(operation);
       continue;
     }
     if (idle == 0) since = task_trace::clock::now();

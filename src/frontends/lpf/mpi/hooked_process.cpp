@@ -88,7 +88,7 @@ class hooked_process final : public init_object {
 
 }  // namespace
 
-void refuse_if_processes_wait(const char* operation) {
+void reject_if_processes_wait(const char* operation) {
   if (launched_job::current() == nullptr) return;
   throw usage_error(operation, -1, "LPF_MPI_AUTO_INITIALIZE",
                     "is not 0, so that the other processes wait for lpf_exec()",
@@ -109,7 +109,7 @@ extern "C" lpf_err_t lpf_mpi_initialize_with_mpicomm(MPI_Comm comm, lpf_init_t* 
   }
   *init = LPF_INIT_NONE;
   try {
-    refuse_if_processes_wait(operation_name);
+    reject_if_processes_wait(operation_name);
     *init = make_hooked_process(comm);
     return LPF_SUCCESS;
   } catch (...) {

@@ -11,7 +11,7 @@ namespace tutti::lpf {
 
 /// Throws usage_error if the other processes of the job wait before main(). They would never be
 /// hooked.
-void refuse_if_processes_wait(const char* operation);
+void reject_if_processes_wait(const char* operation);
 
 /// Makes the object of an lpf_init_t for the members of `comm`, of which it keeps only duplicates.
 /// Collective over `comm`. Throws as adopt() does.

@@ -97,7 +97,7 @@ struct plan {
 };
 
 lpf_init_t initialize(const rendezvous& where) {
-  refuse_if_processes_wait(operation_name);
+  reject_if_processes_wait(operation_name);
   begin_mpi();
   const auto attempt = [&](const std::string& reply) {
     const plan all(reply);
