@@ -155,9 +155,9 @@ int pending_calls::call_blocking(MPI_Comm comm, bool waits_for_all, int (*call)(
         auto& c = *static_cast<mpi_call*>(self);
         mpi::mpi_endpoint& ep = *c.all.p_.ep;
         const bool inside = std::exchange(c.all.inside_mpi_, true);
-        ep.in_collective(true);
+        ep.enter_collective();
         c.code = c.call(c.state);
-        ep.in_collective(false);
+        ep.leave_collective();
         c.all.inside_mpi_ = inside;
       },
       &one);
@@ -166,12 +166,12 @@ int pending_calls::call_blocking(MPI_Comm comm, bool waits_for_all, int (*call)(
 
 pending_calls::progress_blocker::progress_blocker(pending_calls& all) noexcept
     : all_(all), inside_mpi_(std::exchange(all.inside_mpi_, false)) {
-  if (inside_mpi_) all_.p_.ep->in_collective(false);
+  if (inside_mpi_) all_.p_.ep->leave_collective();
 }
 
 pending_calls::progress_blocker::~progress_blocker() {
   all_.inside_mpi_ = inside_mpi_;
-  if (inside_mpi_) all_.p_.ep->in_collective(true);
+  if (inside_mpi_) all_.p_.ep->enter_collective();
 }
 
 void pending_calls::drain(MPI_Comm comm) {
