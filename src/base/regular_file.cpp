@@ -32,18 +32,9 @@ class descriptor {
   int fd_;
 };
 
-// Names the kind of a file that is not regular; empty for a regular file.
-std::string kind_of(mode_t mode) {
-  if (S_ISREG(mode)) return "";
-  if (S_ISDIR(mode)) return "a folder";
-  if (S_ISFIFO(mode)) return "a FIFO";
-  if (S_ISSOCK(mode)) return "a socket";
-  return "a device";
-}
-
 std::string irregular(const std::string& name, const char* verb, const struct stat& about) {
-  const std::string kind = kind_of(about.st_mode);
-  return kind.empty() ? "" : echoed(name) + " is " + kind + ", and only a regular file can be " + verb;
+  const char* const kind = irregular_kind(about.st_mode);
+  return kind == nullptr ? "" : echoed(name) + " is " + kind + ", and only a regular file can be " + verb;
 }
 
 // Examines the file before the open, because opening a device may already have side effects.
@@ -61,6 +52,14 @@ std::string irregular(const std::string& name, const char* verb, int fd) {
 }
 
 }  // namespace
+
+const char* irregular_kind(unsigned mode) noexcept {
+  if (S_ISREG(mode)) return nullptr;
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
 
 file_text read_regular_file(const std::string& name, std::size_t max_bytes) {
   file_text made;

@@ -11,6 +11,10 @@
 
 namespace tutti::detail {
 
+/// Names the kind of a file that is not regular: "a FIFO"; null for a regular file. `mode` comes from
+/// stat().
+const char* irregular_kind(unsigned mode) noexcept;
+
 struct file_text {
   std::string text;
   /// "NAME cannot be read: ...", "NAME is a FIFO, ..."; empty if the file was read.

@@ -105,8 +105,8 @@ std::string library_for(const std::string& mpi) {
   }
   if (!files.rejected.empty())
     throw called_wrongly(
-        fmt::format("{} is not loaded: {}; make root or yourself the owner of it and the folders above it, "
-                    "writable by nobody else, or set TUTTI_MODULE_PATH to another folder",
+        fmt::format("{} is not loaded: {}; make it a regular file; make root or yourself the owner of it and the "
+                    "folders above it, writable by nobody else; or set TUTTI_MODULE_PATH to another folder",
                     name, fmt::join(files.rejected, "; ")));
   throw called_wrongly(
       fmt::format("there is no {} for {} (searched: {}); build tutti where {} is installed, or set "

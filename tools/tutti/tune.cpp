@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -20,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/environment_variables.hpp"
+#include "base/regular_file.hpp"
 #include "base/report_text.hpp"
 #include "engines/engine_table.hpp"
 #include "progress_bar.hpp"
@@ -157,12 +157,10 @@ void write_atomically(const std::filesystem::path& path, const std::string& text
   pthread_sigmask(SIG_BLOCK, &interrupts, &before);
   std::filesystem::path part = path;
   part += "." + std::to_string(getpid());
-  std::ofstream out(part, std::ios::binary);
-  out << text;
-  out.close();
+  const bool written = write_regular_file(part.string(), text).empty();
   std::error_code error;
-  if (out) std::filesystem::rename(part, path, error);
-  const bool good = out && !error;
+  if (written) std::filesystem::rename(part, path, error);
+  const bool good = written && !error;
   if (!good) std::filesystem::remove(part, error);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (!good) throw called_wrongly{path.string() + " cannot be written"};

@@ -57,8 +57,8 @@ module_file pick_module(const launcher& by, const char* header) {
           echoed(requested) + " is not installed (there: " + joined(names_of(available), ", ") + "; " +
           searched + ")",
       rejected.empty() ? "build tutti where that MPI is installed, or set TUTTI_MODULE_PATH"
-                       : "make root or yourself the owner of the module and the folders above it, writable "
-                         "by nobody else, or set TUTTI_MODULE_PATH");
+                       : "make the module a regular file; make root or yourself the owner of it and the "
+                         "folders above it, writable by nobody else; or set TUTTI_MODULE_PATH");
 }
 
 }  // namespace

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/regular_file.hpp"
+
 namespace tutti::detail {
 namespace {
 
@@ -72,6 +74,11 @@ trust_decision decide_trust(const fs::path& file, bool of_installation) {
   std::error_code error;
   fs::path real = fs::canonical(file, error);
   if (error) return {{}, "cannot be looked up: " + error.message()};
+  struct stat about {};
+  if (stat(real.c_str(), &about) != 0) return {{}, std::string("cannot be looked up: ") + std::strerror(errno)};
+  // The loader would wait for a writer of a FIFO.
+  if (const char* const kind = irregular_kind(about.st_mode))
+    return {std::move(real), std::string("is ") + kind + ", and only a regular file can be loaded"};
   std::string reason = reason_not_trusted(real, trusted_users(of_installation));
   return {std::move(real), std::move(reason)};
 }

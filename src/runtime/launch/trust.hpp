@@ -17,7 +17,7 @@ struct trust_decision {
   std::string reason;
 };
 
-/// Whether `file` may be loaded. It may if only trusted users can replace it. So the file, its
+/// Whether `file` may be loaded. It may if it is a regular file that only trusted users can replace. So the file, its
 /// folder and all folders above, with links resolved, must belong to trusted users. Others may
 /// write to none of them, except to a folder further up with the sticky bit. Trusted users are root
 /// and the user of this process. In a setuid program only root is trusted. A group may write if it

@@ -48,6 +48,36 @@ TEST(trust, folder_of_temporary_files) {
   EXPECT_NE(decide_trust(file).reason, "");
 }
 
+// Loading a FIFO would wait for a writer.
+TEST(trust, only_of_regular_files) {
+  char text[] = "/tmp/tutti-trust-XXXXXX";
+  ASSERT_NE(mkdtemp(text), nullptr);
+  const fs::path folder = text, fifo = folder / "fifo", other = folder / "folder";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  fs::create_directory(other);
+  fs::create_symlink(fifo, folder / "link");
+  const std::string rule = ", and only a regular file can be loaded";
+  EXPECT_EQ(decide_trust(fifo).reason, "is a FIFO" + rule);
+  EXPECT_EQ(decide_trust(folder / "link").reason, "is a FIFO" + rule);
+  EXPECT_EQ(decide_trust(other).reason, "is a folder" + rule);
+  EXPECT_EQ(decide_trust("/dev/zero").reason, "is a device" + rule);
+  fs::remove_all(folder);
+}
+
+TEST(find_files, rejects_a_fifo_and_names_it) {
+  char text[] = "/tmp/tutti-find-XXXXXX";
+  ASSERT_NE(mkdtemp(text), nullptr);
+  const fs::path folder = text, named = folder / "libtutti-workers.so";
+  ASSERT_EQ(mkfifo(named.c_str(), 0600), 0);
+  ASSERT_EQ(setenv("TUTTI_MODULE_PATH", folder.c_str(), 1), 0);
+  const found_files found = find_files("libtutti-workers.so", "");
+  EXPECT_EQ(unsetenv("TUTTI_MODULE_PATH"), 0);
+  EXPECT_EQ(std::count(found.usable.begin(), found.usable.end(), named.string()), 0);
+  ASSERT_FALSE(found.rejected.empty());
+  EXPECT_TRUE(found.rejected.front().starts_with(named.string() + " is a FIFO")) << found.rejected.front();
+  fs::remove_all(folder);
+}
+
 TEST(find_files, whole_names_and_what_links_lead_to) {
   char text[] = "/tmp/tutti-find-XXXXXX";
   ASSERT_NE(mkdtemp(text), nullptr);

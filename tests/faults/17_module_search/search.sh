@@ -43,10 +43,10 @@ refused() {
   [ $status != 0 ] || fail "$1" "the job ended with 0: $output"
   grep -q 'foreign code ran' <<< "$output" && fail "$1" "a rank loaded it: $output"
   grep -qF "$2" <<< "$output" || fail "$1" "no \"$2\" in: $output"
-  output=$("$folder/x/tutti" info 2>&1)
+  output=$(timeout 60 "$folder/x/tutti" info 2>&1)
   grep -q 'foreign code ran' <<< "$output" && fail "$1" "tutti info loaded it"
   grep -qF "not loaded: $module" <<< "$output" || fail "$1" "tutti info does not name it: $output"
-  "$folder/x/tutti" info --json | grep -q '"not_loaded": \[$' || fail "$1" "tutti info --json does not name it"
+  timeout 60 "$folder/x/tutti" info --json | grep -q '"not_loaded": \[$' || fail "$1" "tutti info --json does not name it"
 }
 
 # Tests the check itself: files of the user are loaded, so the cases below fail for the stated
@@ -62,6 +62,15 @@ chmod 755 "$module"
 chmod 777 "$folder/lib"
 refused folder_above_for_all 'can be written by other users'
 chmod 755 "$folder/lib"
+# A FIFO would block the loader. The module may also be a link to one.
+mv "$module" "$folder/foreign"
+mkfifo "$module" "$folder/fifo"
+refused fifo 'is a FIFO'
+rm "$module"
+ln -s "$folder/fifo" "$module"
+refused link_to_fifo 'is a FIFO'
+rm "$module"
+mv "$folder/foreign" "$module"
 if [ "$(id -u)" = 0 ]; then
   chown 4711 "$module"
   refused module_of_others 'belongs to user 4711'
