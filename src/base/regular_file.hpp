@@ -11,8 +11,8 @@
 
 namespace tutti::detail {
 
-/// Names the kind of a file that is not regular: "a FIFO"; null for a regular file. `mode` comes from
-/// stat().
+/// Names the kind of a file that is not regular: "a FIFO"; null for a regular file. `mode` comes
+/// from stat().
 const char* irregular_kind(unsigned mode) noexcept;
 
 struct file_text {

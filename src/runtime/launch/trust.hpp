@@ -17,8 +17,9 @@ struct trust_decision {
   std::string reason;
 };
 
-/// Whether `file` may be loaded. It may if it is a regular file that only trusted users can replace. So the file, its
-/// folder and all folders above, with links resolved, must belong to trusted users. Others may
+/// Whether `file` may be loaded. It may if it is a regular file that only trusted users can
+/// replace. So the file, its folder and all folders above, with links resolved, must belong to
+/// trusted users. Others may
 /// write to none of them, except to a folder further up with the sticky bit. Trusted users are root
 /// and the user of this process. In a setuid program only root is trusted. A group may write if it
 /// is root's, or if its id equals the owner's id, the convention for groups of one user.
