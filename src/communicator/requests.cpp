@@ -112,6 +112,12 @@ detail::envelope message::receive(detail::recv_args in) {
     matched_ = nullptr;
     drop();
     throw;
+  } catch (const error&) {
+    throw;
+  } catch (...) {  // of the container's resize: the message was discarded
+    matched_ = nullptr;
+    drop();
+    throw;
   }
   matched_ = nullptr;
   drop();
@@ -124,7 +130,14 @@ detail::pending_call message::start_receive(detail::recv_args in) {
   if (what_.bytes % in.element != 0)
     throw detail::partial_element(in, what_, detail::rank_of(*where_), detail::place_of(*where_));
   if (in.allocate != nullptr) {
-    in.into = in.allocate(in.state, what_);
+    try {
+      in.into = in.allocate(in.state, what_);
+    } catch (const error&) {
+      throw;
+    } catch (...) {
+      receive(in);  // discards the message and throws what the container throws
+      throw;
+    }
     in.capacity = what_.bytes;
     in.allocate = nullptr;
   }

@@ -277,7 +277,8 @@ void probes(communicator& world) {
   for (auto& one : out) one->wait();
 }
 
-// A message that a receive rejects can be received again, unless it is too long.
+// A message that a receive rejects can be received again, unless it is too long or the container
+// throws.
 void usage_errors(communicator& world) {
   communicator_impl& c = detail::impl_of(world);
   const ring r(world);
@@ -290,10 +291,12 @@ void usage_errors(communicator& world) {
     check.throws<mismatch_error>([&] { detail::receive(c, of_threes); },
                                  {"recv", "recv_buf", "whole number"});
     recv_args throws = recv_any_length(r.left, 1, got);
-    throws.allocate = [](void*, const envelope&) -> void* { throw std::length_error("no room"); };
-    check.throws<std::length_error>([&] { detail::receive(c, throws); }, {"no room"});
+    throws.allocate = [](void*, const envelope&) -> void* {
+      throw usage_error("recv", -1, "recv_buf", "no room", "make room");
+    };
+    check.throws<usage_error>([&] { detail::receive(c, throws); }, {"no room"});
     auto refused = detail::start_receive(c, throws);
-    check.throws<std::length_error>([&] { refused->wait(); }, {"no room"});
+    check.throws<usage_error>([&] { refused->wait(); }, {"no room"});
     expect_envelope(detail::found(*refused), rank::null, tags::any, 0);
     {
       auto dropped = detail::start_receive(c, throws);  // destroyed without an error
@@ -314,6 +317,13 @@ void usage_errors(communicator& world) {
     longer->wait();
     world.barrier();
     check.that(!detail::probe(c, "iprobe", rank::any, tags::any, false, e), "a message too long is used up");
+    world.barrier();
+    auto lost = detail::start_send(c, send_to(r.right, 1, mine, send_modes::synchronous));
+    throws.allocate = [](void*, const envelope&) -> void* { throw std::length_error("no room"); };
+    check.throws<std::length_error>([&] { detail::receive(c, throws); }, {"no room"});
+    lost->wait();
+    world.barrier();
+    check.that(!detail::probe(c, "iprobe", rank::any, tags::any, false, e), "the message is used up");
     world.barrier();
   }
 }

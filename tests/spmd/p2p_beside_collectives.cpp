@@ -97,13 +97,15 @@ void refused_beside(communicator& world, const collective_call& synchronize) {
   const bytes mine = contents(world.rank(), 1, 50);
   bytes got, small(20);
   auto throws = recv_any_length(left_of(world), 1, got);
-  throws.allocate = [](void*, const envelope&) -> void* { throw std::length_error("no room"); };
+  throws.allocate = [](void*, const envelope&) -> void* {
+    throw usage_error("recv", -1, "recv_buf", "no room", "make room");
+  };
   auto first = detail::start_receive(c, throws);
   auto second = detail::start_receive(c, recv_into(left_of(world), 1, small));
   detail::send(c, send_to(right_of(world), 1, mine));
   synchronize(world);
   check.throws<truncation_error>([&] { second->wait(); }, {"recv_count"});
-  check.throws<std::length_error>([&] { first->wait(); }, {"no room"});
+  check.throws<usage_error>([&] { first->wait(); }, {"no room"});
 }
 
 // Nonblocking collectives progress while this rank waits for messages, and the reverse.

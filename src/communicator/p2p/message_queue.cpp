@@ -116,12 +116,15 @@ inline message_queue::verdict message_queue::judge(posted_recv& recv, const deta
   } else if (r.allocate != nullptr) {
     try {
       into = r.allocate(r.state, recv.found);
-    } catch (...) {
+    } catch (const error&) {
       recv.failure = std::current_exception();
+    } catch (...) {  // the resize of a container: the sender must not wait for another receive
+      recv.failure = std::current_exception();
+      return verdict::discarded;
     }
   } else if (found.bytes > r.capacity) [[unlikely]] {
     recv.failure = too_long(recv);
-    return verdict::too_long;
+    return verdict::discarded;
   }
   return recv.failure ? verdict::refused : verdict::accepted;
 }
@@ -135,14 +138,14 @@ inline void message_queue::receive(posted_recv& recv, shm::unexpected_message& o
   }
 }
 
-// Returns true if the message is consumed: it was received or too long. A rejected message stays.
+// Returns true if the message is consumed: it was received or discarded. A rejected message stays.
 bool message_queue::offer(posted_recv& recv, shm::unexpected_message& one) {
   void* into = nullptr;
   switch (judge(recv, {one.source, one.tag, one.bytes}, into)) {
     case verdict::accepted:
       receive(recv, one, into);
       return true;
-    case verdict::too_long:
+    case verdict::discarded:
       transport_->drop(one, p2p_transport::dropped::received);
       end(recv);
       return true;
