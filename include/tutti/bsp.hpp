@@ -31,6 +31,7 @@
 
 #include <exception>
 #include <memory>
+#include <source_location>
 #include <utility>
 
 #include "tutti/communicator.hpp"
@@ -99,64 +100,72 @@ class subset {
 
   /// Copies `data` of the root to `data` of all other members.
   template <class Data>
-  void broadcast(Data&& data, int root = 0) {
-    if constexpr (detail::validate_data<Data>()) section_->broadcast(set_, detail::memory_of(data), root);
+  void broadcast(Data&& data, int root = 0, std::source_location at = std::source_location::current()) {
+    if constexpr (detail::validate_data<Data>())
+      begin("broadcast", at).broadcast(set_, detail::memory_of(data), root);
   }
 
   /// Concatenates `src` of all members, in the order of members, into `dst` of the root. The `dst`
   /// of other members is not used. The root's `src` may be its own block of `dst`.
   template <class Src, class Dst>
-  void gather(Src&& src, Dst&& dst, int root = 0) {
+  void gather(Src&& src, Dst&& dst, int root = 0,
+              std::source_location at = std::source_location::current()) {
     if constexpr (detail::validate_blocks<Src, Dst>())
-      section_->gather(set_, read_memory(src), detail::memory_of(dst), root);
+      begin("gather", at).gather(set_, read_memory(src), detail::memory_of(dst), root);
   }
 
   /// Copies the blocks of the root's `src` to `dst` of each member, in the order of members. The
   /// `src` of other members is not used. The root's `dst` may be its own block of `src`.
   template <class Src, class Dst>
-  void scatter(Src&& src, Dst&& dst, int root = 0) {
+  void scatter(Src&& src, Dst&& dst, int root = 0,
+               std::source_location at = std::source_location::current()) {
     if constexpr (detail::validate_blocks<Src, Dst>())
-      section_->scatter(set_, read_memory(src), detail::memory_of(dst), root);
+      begin("scatter", at).scatter(set_, read_memory(src), detail::memory_of(dst), root);
   }
 
   /// Concatenates `src` of all members, in the order of members, into `dst` of all. `src` may be
   /// the caller's own block of `dst`.
   template <class Src, class Dst>
-  void allgather(Src&& src, Dst&& dst) {
+  void allgather(Src&& src, Dst&& dst, std::source_location at = std::source_location::current()) {
     if constexpr (detail::validate_blocks<Src, Dst>())
-      section_->allgather(set_, read_memory(src), detail::memory_of(dst));
+      begin("allgather", at).allgather(set_, read_memory(src), detail::memory_of(dst));
   }
 
   /// Copies block k of `src` to member k. The receiver stores it at the block of `dst` whose index
   /// is the number of the sender.
   template <class Src, class Dst>
-  void alltoall(Src&& src, Dst&& dst) {
+  void alltoall(Src&& src, Dst&& dst, std::source_location at = std::source_location::current()) {
     if constexpr (detail::validate_blocks<Src, Dst>())
-      section_->alltoall(set_, read_memory(src), detail::memory_of(dst));
+      begin("alltoall", at).alltoall(set_, read_memory(src), detail::memory_of(dst));
   }
 
   /// Combines the values of all members into the root's value. The other values do not change.
   template <class Value, class Op>
-  void reduce(Value&& value, Op&& op, int root = 0) {
+  void reduce(Value&& value, Op&& op, int root = 0,
+              std::source_location at = std::source_location::current()) {
     if constexpr (detail::validate_value<Value>())
-      combined(value, static_cast<Op&&>(op), counted(root), true);
+      begin("reduce", at), combined(value, static_cast<Op&&>(op), counted(root), true);
   }
   /// Combines the values of all members into the value of each.
   template <class Value, class Op>
-  void allreduce(Value&& value, Op&& op) {
-    if constexpr (detail::validate_value<Value>()) combined(value, static_cast<Op&&>(op), everywhere, true);
+  void allreduce(Value&& value, Op&& op, std::source_location at = std::source_location::current()) {
+    if constexpr (detail::validate_value<Value>())
+      begin("allreduce", at), combined(value, static_cast<Op&&>(op), everywhere, true);
   }
 
   /// Combines the elements of all members, one by one, into `data` of the root. The `data` of other
   /// members is undefined afterwards.
   template <class Data, class Op>
-  void combine(Data&& data, Op&& op, int root = 0) {
-    if constexpr (detail::validate_data<Data>()) combined(data, static_cast<Op&&>(op), counted(root), false);
+  void combine(Data&& data, Op&& op, int root = 0,
+               std::source_location at = std::source_location::current()) {
+    if constexpr (detail::validate_data<Data>())
+      begin("combine", at), combined(data, static_cast<Op&&>(op), counted(root), false);
   }
   /// Combines the elements of all members, one by one, into `data` of each.
   template <class Data, class Op>
-  void allcombine(Data&& data, Op&& op) {
-    if constexpr (detail::validate_data<Data>()) combined(data, static_cast<Op&&>(op), everywhere, false);
+  void allcombine(Data&& data, Op&& op, std::source_location at = std::source_location::current()) {
+    if constexpr (detail::validate_data<Data>())
+      begin("allcombine", at), combined(data, static_cast<Op&&>(op), everywhere, false);
   }
 
  private:
@@ -164,6 +173,13 @@ class subset {
   // For context, whose set contains all processes.
   explicit subset(std::shared_ptr<detail::bsp_section> section)
       : section_(std::move(section)), set_(section_->all_processes()) {}
+
+  // The beginning of a call of the program.
+  detail::bsp_section& begin(const char* operation, const std::source_location& at) const {
+    section_->note(at);
+    section_->validate_thread(operation);
+    return *section_;
+  }
 
   // Copies a value at once; the sync reads a container.
   template <class Src>
@@ -210,8 +226,10 @@ struct costs {
 /// to each process. A program of ranks constructs one from a communicator, whose ranks become the
 /// processes.
 ///
-/// Only its own process uses a context. A process may have several contexts. Each has its own
-/// supersteps, and all processes sync the contexts in the same order.
+/// Only the thread that runs its process uses a context: a call from another thread throws
+/// usage_error, and the process has then not failed. A slot that another thread destroys stays
+/// registered. A process may have several contexts. Each has its own supersteps, and all processes
+/// sync the contexts in the same order.
 ///
 /// **Errors.** Throws usage_error if a call is wrong. The call throws at once if this process can
 /// see the error, else the sync throws it. The text names the call, process, parameter and remedy.
@@ -248,16 +266,20 @@ class context : public subset {
   /// all. Collective: all processes register and end global slots in the same order. The slot can
   /// be used after the next sync. O(1), no message.
   template <class Area>
-  [[nodiscard]] auto registered(Area&& area) {
+  [[nodiscard]] auto registered(Area&& area,
+                                std::source_location at = std::source_location::current()) {
     using made = global_slot<detail::element_type<Area>>;
-    if constexpr (detail::validate_area<Area>()) return made(section_, detail::memory_of(area));
+    if constexpr (detail::validate_area<Area>())
+      return begin("registered", at), made(section_, detail::memory_of(area));
   }
   /// Registers memory that only this process uses, at once: memory that collectives use repeatedly.
   /// Local.
   template <class Area>
-  [[nodiscard]] auto registered_locally(Area&& area) {
+  [[nodiscard]] auto registered_locally(Area&& area,
+                                        std::source_location at = std::source_location::current()) {
     using made = local_slot<detail::element_type<Area>>;
-    if constexpr (detail::validate_area<Area>()) return made(section_, detail::memory_of(area));
+    if constexpr (detail::validate_area<Area>())
+      return begin("registered_locally", at), made(section_, detail::memory_of(area));
   }
 
   /// Schedules a copy of `src` to the slot of process `dst_pid`, from element `dst_offset` on. A
@@ -266,18 +288,26 @@ class context : public subset {
   /// order. Memory that one operation writes must not be read by another of the same superstep.
   /// O(1).
   template <class Src, class Slot>
-  void put(Src&& src, int dst_pid, const Slot& dst_slot, std::size_t dst_offset = 0) {
+  void put(Src&& src, int dst_pid, const Slot& dst_slot, std::size_t dst_offset = 0,
+           std::source_location at = std::source_location::current()) {
     if constexpr (detail::validate_src<Src>())
-      if constexpr (detail::validate_dst_slot<Slot, Src>())
+      if constexpr (detail::validate_dst_slot<Slot, Src>()) {
+        section_->note(at);
+        if constexpr (detail::argument_shape_of<Src>() == detail::argument_shape::single)
+          section_->validate_thread("put");  // before the value is copied
         section_->put(read_memory(src), dst_pid, dst_slot.number(), dst_offset);
+      }
   }
   /// Schedules a copy into `dst` from the slot of process `src_pid`, from element `src_offset` on.
   /// It copies as many elements as `dst` has.
   template <class Slot, class Dst>
-  void get(int src_pid, const Slot& src_slot, std::size_t src_offset, Dst&& dst) {
+  void get(int src_pid, const Slot& src_slot, std::size_t src_offset, Dst&& dst,
+           std::source_location at = std::source_location::current()) {
     if constexpr (detail::validate_dst<Dst>())
-      if constexpr (detail::validate_src_slot<Slot, Dst>())
+      if constexpr (detail::validate_src_slot<Slot, Dst>()) {
+        section_->note(at);
         section_->get(src_pid, src_slot.number(), src_offset, detail::memory_of(dst));
+      }
   }
 
   /// Ends the superstep. Returns when everything that this process sends and receives has arrived.
@@ -292,8 +322,9 @@ class context : public subset {
   /// The processes lo, lo + stride, lo + 2 stride, ... below hi. Only these processes call it,
   /// equally often and with the same arguments. The subset can be used after the next sync. Local,
   /// no message. Throws usage_error if the caller is not one of them or if the range is invalid.
-  [[nodiscard]] subset members(int lo, int hi, int stride = 1) {
-    return subset(section_, section_->make_set(lo, hi, stride));
+  [[nodiscard]] subset members(int lo, int hi, int stride = 1,
+                               std::source_location at = std::source_location::current()) {
+    return subset(section_, begin("members", at).make_set(lo, hi, stride));
   }
 
   /// The cost for messages of at least `message_bytes`. The library measures it once for each

@@ -31,7 +31,7 @@ namespace tutti::detail {
 
 [[gnu::always_inline]] inline void call_dispatcher::run_call(const call& c) {
   if (!is_current_rank()) [[unlikely]]
-    state_.refuse_thread(called(c));
+    state_.reject_thread(called(c));
   cached_call& r = cache_.entry(c.what);
   if (!r.fast_path || !r.same_head(c) || !r.same_pointers(c.input, c.output, c.op.combine)) [[unlikely]]
     return run_uncached(c);

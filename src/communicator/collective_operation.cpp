@@ -240,7 +240,7 @@ prepared_call& call_dispatcher::find_for_operation(call& c, bool is_cached) {
 
 inline pending_call call_dispatcher::make_pending(const call& c, bool started) {
   if (!is_current_rank()) [[unlikely]]
-    state_.refuse_thread(name_of(c.what).data());
+    state_.reject_thread(name_of(c.what).data());
   const bool is_cached = cache_.contains(c);
   if (!is_cached) {
     try {

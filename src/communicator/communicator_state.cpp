@@ -82,12 +82,12 @@ void communicator_state::refuse_rank(const char* operation, const char* paramete
 }
 
 void communicator_state::validate_entry_slow_path(const char* operation, const std::uint32_t* awaited) const {
-  refuse_thread(operation);
+  reject_thread(operation);
   if (shared_->calls_that_defer_rejections == 0) shared_->throw_rejections(operation, *this, awaited);
 }
 
 // Any thread may call, if the engine permits it: then nothing is refused.
-void communicator_state::refuse_thread(const char* operation) const {
+void communicator_state::reject_thread(const char* operation) const {
   if (shared_->may_call_here()) return;
   if (shared_->running_thread.load(std::memory_order_relaxed) == &shm::no_rank)
     refuse(operation, "communicator", "was moved from",

@@ -92,7 +92,7 @@ class communicator_state {
   /// Throws usage_error if the calling thread does not run this rank, or the run has ended.
   void validate_thread(const char* operation) const {
     if (!is_current_rank()) [[unlikely]]
-      refuse_thread(operation);
+      reject_thread(operation);
   }
   /// For the entry of a call of the program that begins an operation, before it sends anything.
   /// Throws peer_error also if a rejection of another rank is due. The parts of such a call use
@@ -114,7 +114,7 @@ class communicator_state {
   [[noreturn]] void refuse(const char* operation, const char* parameter, std::string_view problem,
                            const char* remedy) const;
   [[noreturn]] void refuse_rank(const char* operation, const char* parameter, int rank) const;
-  [[gnu::noinline, gnu::cold]] void refuse_thread(const char* operation) const;
+  [[gnu::noinline, gnu::cold]] void reject_thread(const char* operation) const;
   /// The slow path of validate_entry(): the thread is another, or there are rejections. A wait
   /// passes the id of the call that it waits for (rank_state::throw_rejections()).
   [[gnu::noinline, gnu::cold]] void validate_entry_slow_path(const char* operation,

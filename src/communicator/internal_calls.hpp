@@ -54,13 +54,17 @@ void validate_entry(const communicator_impl&, const char* operation);
 class thread_validation {
  public:
   explicit thread_validation(const communicator_impl& of) noexcept;
+  /// False also if any thread may call, or if there are rejections.
+  bool is_current_rank() const noexcept {
+    return running_.load(std::memory_order_relaxed) == shm::current_rank;
+  }
   void operator()(const char* operation) const {
-    if (running_.load(std::memory_order_relaxed) != shm::current_rank) [[unlikely]]
+    if (!is_current_rank()) [[unlikely]]
       validate_thread(of_, operation);
   }
   /// Throws peer_error also if a rejection of another rank is due. Before anything is sent.
   void at_entry(const char* operation) const {
-    if (running_.load(std::memory_order_relaxed) != shm::current_rank) [[unlikely]]
+    if (!is_current_rank()) [[unlikely]]
       validate_entry(of_, operation);
   }
 

@@ -102,6 +102,11 @@ const char* engine_of(const process&) noexcept;
 /// this process, `s` < `p`, `p` is at most the number of processes, and `hi` is at most `p`.
 void validate_process(process&, unsigned s, unsigned p, unsigned hi);
 bool failed(const process&) noexcept;
+/// Throws usage_error if the calling thread does not run this process, which has then not failed.
+/// All functions that throw usage_error do that.
+void validate_thread(const process&, const char* operation);
+/// Whether validate_thread() does not throw.
+bool may_call_here(const process&) noexcept;
 /// Reports an error that a front end has found: the process has then failed, permanently. Throws
 /// usage_error, or the error of an earlier failure.
 [[noreturn]] void refuse(process&, const char* operation, const char* parameter, std::string_view problem,

@@ -38,10 +38,11 @@ class bsp_section {
   void leave() noexcept;
 
   bsp::slot add(bool global, const bsp_memory& area);
-  /// Does nothing if the process has failed.
+  /// Does nothing if the process has failed, or if another thread calls than the one that runs it.
   void remove(bsp::slot s) noexcept;
   bsp_set make_set(int lo, int hi, int stride);
-  /// Takes effect at the next sync, since calls of the set may not be complete.
+  /// Takes effect at the next sync, since calls of the set may not be complete. Does nothing if
+  /// another thread calls than the one that runs the process.
   void end_set(bsp::process_set_id m);
 
   /// Keeps the object until the sync.
@@ -57,6 +58,9 @@ class bsp_section {
   void put(const bsp_memory& src, int dst_pid, bsp::slot dst_slot, std::size_t dst_offset);
   void get(int src_pid, bsp::slot src_slot, std::size_t src_offset, const bsp_memory& dst);
   void sync();
+  /// Throws usage_error if another thread calls than the one that runs the process. put() and get()
+  /// do it themselves.
+  void validate_thread(const char* operation) const { bsp::abi::validate_thread(*process_, operation); }
   /// The source location of the program, for reports.
   void note(const std::source_location& at) const noexcept { set_call_site(detail::impl_of(all_), at); }
 

@@ -126,7 +126,7 @@ inline message_queue::verdict message_queue::judge(posted_recv& recv, const deta
     recv.failure = too_long(recv);
     return verdict::discarded;
   }
-  return recv.failure ? verdict::refused : verdict::accepted;
+  return recv.failure ? verdict::rejected : verdict::accepted;
 }
 
 inline void message_queue::receive(posted_recv& recv, shm::unexpected_message& one, void* into) {
@@ -208,7 +208,7 @@ void message_queue::fetch_posted(const posted_recv* until) {
     }
     void* into = nullptr;
     const verdict decision = judge(*recv, found, into);
-    if (decision == verdict::refused) {
+    if (decision == verdict::rejected) {
       end(*recv);
     } else if (shm::unexpected_message* const one = transport_->improbe(found, recv->what.operation)) {
       one->sequence_number = ++arrived_;

@@ -98,7 +98,7 @@ class message_queue final : public progressable {
   shm::wait_site site(const char* what, int peer) const noexcept override;
 
  private:
-  enum class verdict : std::uint8_t { accepted, refused, discarded };
+  enum class verdict : std::uint8_t { accepted, rejected, discarded };
   verdict judge(posted_recv& recv, const detail::envelope& found, void*& into) const;
   shm::unexpected_message* find_unexpected(int source, int tag) const noexcept;
   void remove_unexpected(shm::unexpected_message& one) noexcept;

@@ -20,6 +20,8 @@ int nprocs(const process& p) noexcept { return p.nprocs(); }
 const char* engine_of(const process& p) noexcept { return p.engine(); }
 void validate_process(process& p, unsigned s, unsigned n, unsigned hi) { p.validate_process(s, n, hi); }
 bool failed(const process& p) noexcept { return p.failed(); }
+void validate_thread(const process& p, const char* operation) { p.validate_thread(operation); }
+bool may_call_here(const process& p) noexcept { return p.may_call_here(); }
 void refuse(process& p, const char* operation, const char* parameter, std::string_view problem,
             const char* remedy) {
   p.reject_for_frontend(operation, parameter, problem, remedy);

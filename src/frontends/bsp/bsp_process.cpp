@@ -31,7 +31,7 @@ process::process(detail::communicator_impl& all, bool unbounded)
 }
 
 bool process::resize_memory_register(std::size_t entries) {
-  throw_if_failed();
+  begin_call("resize_memory_register");
   try {
     memory_.resize(entries);
     return true;
@@ -42,7 +42,7 @@ bool process::resize_memory_register(std::size_t entries) {
 }
 
 bool process::resize_queue(std::size_t messages) {
-  throw_if_failed();
+  begin_call("resize_message_queue");
   try {
     outbox &first = (*boxes_)[0], &second = (*boxes_)[1];
     auto first_memory = first.memory_for(messages), second_memory = second.memory_for(messages);
@@ -56,7 +56,7 @@ bool process::resize_queue(std::size_t messages) {
 
 bool process::add(bool global, void* base, std::size_t bytes, slot& made) {
   const char* const operation = global ? "register_global" : "register_local";
-  throw_if_failed();
+  begin_call(operation);
   if (base == nullptr && bytes > 0)
     reject(operation, "pointer", "is null, with a size of " + std::to_string(bytes),
            "pass memory of that size");
@@ -68,7 +68,7 @@ bool process::add(bool global, void* base, std::size_t bytes, slot& made) {
 }
 
 void process::remove(slot s) {
-  throw_if_failed();
+  begin_call("deregister");
   if (memory_.find(s) == nullptr)
     reject("deregister", "memslot", "there is no slot " + std::to_string(s),
            "deregister each registered slot once");

@@ -45,34 +45,26 @@ class process {
   bool add(bool global, void* base, std::size_t bytes, slot& made);
   void remove(slot s);
   bool put(slot from, std::size_t from_offset, int to, slot into, std::size_t offset, std::size_t bytes) {
-    throw_if_failed();
+    begin_call("put");
     if (check_ != nullptr) [[unlikely]]
       check_registered_earlier("put", "src_slot", from);
-    return put(local_address("put", "src_slot", from, from_offset, bytes), to, into, offset, bytes);
+    return add_put(local_address("put", "src_slot", from, from_offset, bytes), to, into, offset, bytes);
   }
   bool get(int from, slot source, std::size_t source_offset, slot into, std::size_t offset,
            std::size_t bytes) {
-    throw_if_failed();
+    begin_call("get");
     if (check_ != nullptr) [[unlikely]]
       check_registered_earlier("get", "dst_slot", into);
-    return get(from, source, source_offset, local_address("get", "dst_slot", into, offset, bytes), bytes);
+    return add_get(from, source, source_offset, local_address("get", "dst_slot", into, offset, bytes), bytes);
   }
   /// The memory need not be registered.
   bool put(const void* data, int to, slot into, std::size_t offset, std::size_t bytes) {
-    message* const m = new_message(to, into, offset, bytes, message_kind::put);
-    if (m == nullptr) return false;
-    m->source = static_cast<const std::byte*>(data);
-    if (check_ != nullptr) [[unlikely]]
-      check_->add_message(site_, *m);
-    return true;
+    begin_call("put");
+    return add_put(data, to, into, offset, bytes);
   }
   bool get(int from, slot source, std::size_t source_offset, void* into, std::size_t bytes) {
-    message* const m = new_message(from, source, source_offset, bytes, message_kind::get);
-    if (m == nullptr) return false;
-    m->target = static_cast<std::byte*>(into);
-    if (check_ != nullptr) [[unlikely]]
-      check_->add_message(site_, *m);
-    return true;
+    begin_call("get");
+    return add_get(from, source, source_offset, into, bytes);
   }
   TUTTI_API void sync();
   bool leave() noexcept;
@@ -91,10 +83,15 @@ class process {
   }
   void set_call_site(call_site where) noexcept { site_ = where; }
 
+  void validate_thread(const char* operation) const {
+    if (!validate_thread_.is_current_rank()) [[unlikely]]
+      reject_thread(operation);
+  }
+  bool may_call_here() const noexcept { return detail::is_usable(all_); }
   void validate_process(unsigned s, unsigned p, unsigned hi);
   [[noreturn]] void reject_for_frontend(const char* operation, const char* parameter,
                                         std::string_view problem, const char* remedy) {
-    throw_if_failed();
+    begin_call(operation);
     reject(operation, parameter, std::string(problem), remedy);
   }
   bool make_process_set(int first, int last, int stride, const abi::limits& capacity, process_set_id& made);
@@ -110,10 +107,15 @@ class process {
   /// Records that this process cannot continue, reports it in the next sync, and throws.
   [[noreturn]] void reject(const char* operation, const char* parameter, const std::string& problem,
                            const char* remedy);
-  void throw_if_failed() {
+  /// The beginning of each call of the program. Throws usage_error if another thread calls than the
+  /// one that runs this process; the process has then not failed. Throws the error of a failure.
+  void begin_call(const char* operation) {
+    validate_thread(operation);
     if (failure_ != nullptr) [[unlikely]]
       throw_failure();
   }
+  /// Returns if any thread may call.
+  TUTTI_API void reject_thread(const char* operation) const;
   [[noreturn]] TUTTI_API void throw_failure();
   bool is_process(int pid) const noexcept {
     return static_cast<unsigned>(pid) < static_cast<unsigned>(nprocs_);
@@ -122,7 +124,6 @@ class process {
   /// Adds a message to the outbox of this superstep, without its local side. Null: the outbox is
   /// full.
   message* new_message(int peer, slot remote, std::size_t offset, std::size_t bytes, message_kind kind) {
-    throw_if_failed();
     if (!is_process(peer) || !memory_register::is_global(remote)) [[unlikely]]
       reject_remote(kind, peer);
     outbox& out = current_outbox();
@@ -137,6 +138,22 @@ class process {
     m.peer = peer;
     m.set_origin(pid_, kind);
     return &m;
+  }
+  bool add_put(const void* data, int to, slot into, std::size_t offset, std::size_t bytes) {
+    message* const m = new_message(to, into, offset, bytes, message_kind::put);
+    if (m == nullptr) return false;
+    m->source = static_cast<const std::byte*>(data);
+    if (check_ != nullptr) [[unlikely]]
+      check_->add_message(site_, *m);
+    return true;
+  }
+  bool add_get(int from, slot source, std::size_t source_offset, void* into, std::size_t bytes) {
+    message* const m = new_message(from, source, source_offset, bytes, message_kind::get);
+    if (m == nullptr) return false;
+    m->target = static_cast<std::byte*>(into);
+    if (check_ != nullptr) [[unlikely]]
+      check_->add_message(site_, *m);
+    return true;
   }
   [[noreturn]] TUTTI_API void reject_local(const char* operation, const char* parameter, slot s,
                                            std::size_t offset, std::size_t bytes);

@@ -24,6 +24,8 @@ void process::reject(const char* operation, const char* parameter, const std::st
   }
 }
 
+void process::reject_thread(const char* operation) const { validate_thread_(operation); }
+
 void process::throw_failure() { std::rethrow_exception(failure_); }
 
 // The exception of a C++ operator is thrown unchanged. The caller of a C function sees no

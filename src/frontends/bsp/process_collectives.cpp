@@ -18,7 +18,7 @@ const char* name(collective what) noexcept {
 }  // namespace
 
 void process::validate_process(unsigned s, unsigned p, unsigned hi) {
-  throw_if_failed();
+  begin_call("collectives_init");
   if (s != static_cast<unsigned>(pid_))
     reject("collectives_init", "s", "is " + std::to_string(s) + " on process " + std::to_string(pid_),
            "pass the number of the process");
@@ -34,7 +34,7 @@ void process::validate_process(unsigned s, unsigned p, unsigned hi) {
 
 bool process::make_process_set(int first, int last, int stride, const abi::limits& capacity,
                                process_set_id& made) {
-  throw_if_failed();
+  begin_call("collectives_init");
   if (capacity.calls == 0)
     reject("collectives_init", "max_calls", "is 0", "allow at least one collective per superstep");
   if (stride < 1 || first < 0 || last < first || last >= nprocs_ || pid_ < first || pid_ > last ||
@@ -62,7 +62,7 @@ void process::free_process_set(process_set_id m) {
 }
 
 member_set& process::set_of(const char* operation, process_set_id m) {
-  throw_if_failed();
+  begin_call(operation);
   member_set* const s = calls_.find(m);
   if (s == nullptr)
     reject(operation, "coll", "is not, or is no longer, a collectives object of this context",

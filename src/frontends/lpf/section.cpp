@@ -155,6 +155,8 @@ context* root_context_or_null(lpf_t ctx, const char* operation) noexcept {
 }
 
 lpf_err_t code_of_exception(context& c, const char* operation) noexcept {
+  // The process has not failed if another thread called.
+  if (!bsp::abi::may_call_here(*c.process)) return report_exception(operation);
   if (!c.failure_reported && !bsp::abi::reported_by_another(*c.process)) report_exception(operation);
   c.failure_reported = true;
   return LPF_ERR_FATAL;

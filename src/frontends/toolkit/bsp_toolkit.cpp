@@ -43,7 +43,7 @@ bsp::slot bsp_section::add(bool global, const bsp_memory& area) {
 }
 
 void bsp_section::remove(bsp::slot s) noexcept {
-  if (!bsp::abi::failed(*process_)) bsp::abi::remove(*process_, s);
+  if (bsp::abi::may_call_here(*process_) && !bsp::abi::failed(*process_)) bsp::abi::remove(*process_, s);
 }
 
 bsp_set bsp_section::make_set(int lo, int hi, int stride) {
@@ -65,7 +65,9 @@ bsp_set bsp_section::make_set(int lo, int hi, int stride) {
   return made;
 }
 
-void bsp_section::end_set(bsp::process_set_id m) { ended_.push_back(m); }
+void bsp_section::end_set(bsp::process_set_id m) {
+  if (bsp::abi::may_call_here(*process_)) ended_.push_back(m);
+}
 
 const void* bsp_section::keep_until_sync(const void* value, std::size_t bytes, std::size_t alignment) {
   return std::memcpy(values_.allocate(bytes, alignment), value, bytes);
@@ -103,7 +105,7 @@ void bsp_section::sync() {
     bsp::abi::sync(*process_);
   } catch (error& e) {
     e.locate(place_of(detail::impl_of(all_)));
-    renew();
+    if (bsp::abi::may_call_here(*process_)) renew();
     throw;
   } catch (...) {
     renew();

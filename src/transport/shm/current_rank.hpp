@@ -13,6 +13,8 @@
 
 #include <utility>
 
+#include "tutti/detail/export.hpp"
+
 namespace tutti::shm {
 
 /// Identifies a rank. Ranks are compared by the address of this object.
@@ -20,8 +22,8 @@ struct rank_identity {
   int rank = -1;  ///< in the job; -1: no rank, or its number is not known
 };
 
-/// Null: no rank runs on this thread.
-[[gnu::tls_model("initial-exec")]] extern constinit thread_local const rank_identity* current_rank;
+/// Null: no rank runs on this thread. Exported, because puts and gets of LPF compare it inline.
+[[gnu::tls_model("initial-exec")]] TUTTI_API extern constinit thread_local const rank_identity* current_rank;
 
 /// The identity of a thread that runs a kernel of a task. Kernels may use no communicator.
 extern const rank_identity kernel_identity;

@@ -204,6 +204,41 @@ void supersteps(communicator& world) {
   ctx.sync();
 }
 
+// The calls that only schedule. What they schedule before and after must arrive.
+void scheduled_supersteps(communicator& world) {
+  bsp::context ctx(world);
+  const int p = ctx.nprocs(), me = ctx.pid(), next = (me + 1) % p, none = -1;
+  std::vector<int> received(2, -1), got(1, -1), all(static_cast<std::size_t>(p), -1), other(2);
+  int sum = 1, sent = me;
+  bsp::global_slot<int> area = ctx.registered(received);
+  ctx.sync();
+  ctx.put(10 + me, next, area);
+  expect_rejected("put of a value", [&] { ctx.put(none, next, area); });
+  expect_rejected("put of a container", [&] { ctx.put(other, next, area); });
+  expect_rejected("get", [&] { ctx.get(next, area, 0, got); });
+  expect_rejected("registered", [&] { (void)ctx.registered(other); });
+  expect_rejected("registered_locally", [&] { (void)ctx.registered_locally(other); });
+  expect_rejected("members", [&] { (void)ctx.members(0, p); });
+  expect_rejected("broadcast", [&] { ctx.broadcast(other); });
+  expect_rejected("gather", [&] { ctx.gather(none, all); });
+  expect_rejected("scatter", [&] { ctx.scatter(all, other); });
+  expect_rejected("allgather", [&] { ctx.allgather(none, all); });
+  expect_rejected("alltoall", [&] { ctx.alltoall(all, all); });
+  expect_rejected("reduce", [&] { ctx.reduce(other[0], std::plus<>{}); });
+  const auto held = [none](int a, int) { return a + none; };
+  expect_rejected("allreduce", [&] { ctx.allreduce(other[0], held); });
+  expect_rejected("combine", [&] { ctx.combine(other, std::plus<>{}); });
+  expect_rejected("allcombine", [&] { ctx.allcombine(other, std::plus<>{}); });
+  expect_rejected("sync", [&] { ctx.sync(); });
+  ctx.put(sent, next, area, 1);
+  ctx.allreduce(sum, std::plus<>{});
+  ctx.allgather(me, all);
+  ctx.sync();
+  const int before = (me + p - 1) % p;
+  check.that(received == std::vector<int>{10 + before, before}, "both puts arrive");
+  check.that(sum == p && all.back() == p - 1 && got[0] == -1, "only the rank's own calls have results");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -216,5 +251,6 @@ int main(int argc, char** argv) {
     cases("of_another_rank", [&] { of_another_rank(world); });
     cases("kernels", [&] { kernels(world); });
     cases("supersteps", [&] { supersteps(world); });
+    cases("scheduled_supersteps", [&] { scheduled_supersteps(world); });
   });
 }
