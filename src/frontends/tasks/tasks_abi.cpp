@@ -34,8 +34,13 @@ int rank(const task_graph& f) noexcept { return f.rank(); }
 int size(const task_graph& f) noexcept { return f.size(); }
 int workers(const task_graph& f) noexcept { return f.workers(); }
 
-data_handle* add(task_graph& f, const extent& e) { return f.add(e); }
+// The calls that pass no source location clear that of an earlier call.
+data_handle* add(task_graph& f, const extent& e) {
+  f.set_call_site({});
+  return f.add(e);
+}
 void remove(task_graph& f, data_handle* d) {
+  f.set_call_site({});
   if (d != nullptr) f.remove(*d);
 }
 extent extent_of(const data_handle& d) noexcept {
@@ -44,8 +49,14 @@ extent extent_of(const data_handle& d) noexcept {
   return e;
 }
 long tag_of(const data_handle& d) noexcept { return d.id < 0 ? -1 - d.id : d.id; }
-void set_tag(task_graph& f, data_handle& d, long tag) { f.set_tag(d, tag); }
-void set_owner(task_graph& f, data_handle& d, int owner) { f.set_owner(d, owner); }
+void set_tag(task_graph& f, data_handle& d, long tag) {
+  f.set_call_site({});
+  f.set_tag(d, tag);
+}
+void set_owner(task_graph& f, data_handle& d, int owner) {
+  f.set_call_site({});
+  f.set_owner(d, owner);
+}
 
 void* begin(task_graph& f, const use* uses, std::size_t n, const task_options& w,
             const kernel_operations& k) {
@@ -59,8 +70,14 @@ void note(const task_graph& f, const std::source_location& at) noexcept { f.set_
 void fetch(task_graph& f, data_handle* d, int rank) { f.fetch(d, rank); }
 void scatter(task_graph& f, data_handle* const* data, std::size_t n, int root) { f.scatter(data, n, root); }
 void gather(task_graph& f, data_handle* const* data, std::size_t n, int root) { f.gather(data, n, root); }
-void flush(task_graph& f, data_handle* d) { f.flush(d); }
-void set_cache(task_graph& f, bool on) { f.set_cache(on); }
+void flush(task_graph& f, data_handle* d) {
+  f.set_call_site({});
+  f.flush(d);
+}
+void set_cache(task_graph& f, bool on) {
+  f.set_call_site({});
+  f.set_cache(on);
+}
 
 void* acquire(task_graph& f, data_handle* d, use_mode how, kernel_buffer& at) {
   return f.acquire(*d, how, at);
