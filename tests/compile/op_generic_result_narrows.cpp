@@ -1,4 +1,4 @@
-// expect: op: its result does not fit into an element
+// expect: op: its result does not fit into an element: return the element type
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>
 

@@ -1,4 +1,4 @@
-// expect: reduce: the result of op does not fit into an element
+// expect: reduce: the result of op does not fit into an element: return the element type
 // SPDX-License-Identifier: Apache-2.0
 #include <tutti/tasks.hpp>
 

@@ -204,7 +204,7 @@ consteval bool validate_op() {
     static_assert(!converts_elements<T, function>(),
                   "op: its parameters are not of the element type: elements would be converted");
     static_assert(converts_elements<T, function>() || !narrows_result<T, function>,
-                  "op: its result does not fit into an element (double into int): return the element type");
+                  "op: its result does not fit into an element: return the element type");
     return !converts_elements<T, function>() && !narrows_result<T, function>;
   }
   return false;

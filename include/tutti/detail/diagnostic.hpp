@@ -129,7 +129,7 @@ struct diagnostic {
   TUTTI_DIAGNOSE(NAME, misused, "takes one callable, and ops::commutative or ops::non_commutative")                \
   TUTTI_DIAGNOSE(NAME, not_callable, "cannot be called with two elements and return one")                          \
   TUTTI_DIAGNOSE(NAME, op_converts, "its parameters are not of the element type: elements would be converted")     \
-  TUTTI_DIAGNOSE(NAME, op_narrows, "its result does not fit into an element (double into int): return the element type") \
+  TUTTI_DIAGNOSE(NAME, op_narrows, "its result does not fit into an element: return the element type") \
   TUTTI_DIAGNOSE_NO_MORE(NAME, op_narrows)
 #define TUTTI_DIAGNOSES_status(NAME) TUTTI_DIAGNOSES_PLAIN(NAME, "takes a tutti::status, a variable; " #NAME "_out may also be empty")
 #define TUTTI_DIAGNOSES_statuses(NAME)                                                                             \
