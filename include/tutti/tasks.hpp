@@ -120,7 +120,13 @@ class runtime {
       using element = std::remove_reference_t<std::ranges::range_reference_t<Object>>;
       static_assert(std::is_lvalue_reference_v<Object> || std::ranges::borrowed_range<Object>,
                     "tutti: data: a temporary container: it would be destroyed at once");
-      return make<std::span<element>>(std::ranges::data(object), std::ranges::size(object), owner, tag...);
+      static_assert(!std::is_const_v<element>,
+                    "tutti: data: a view of const elements (std::string_view), which no task could write: "
+                    "pass the container that it views");
+      // The error above is then the only one.
+      using written = std::remove_const_t<element>;
+      return make<std::span<written>>(const_cast<written*>(std::ranges::data(object)),
+                                      std::ranges::size(object), owner, tag...);
     } else {
       static_assert(std::is_lvalue_reference_v<Object>,
                     "tutti: data: a temporary: it would be destroyed at once; rt.data<T>(owner) allocates "
