@@ -253,7 +253,8 @@ class [[nodiscard]] plan : public detail::owned_call<Result> {
  public:
   using detail::owned_call<Result>::owned_call;
 
-  /// Begins one run. Throws usage_error if a run is under way, or if the communicator was freed.
+  /// Begins one run. Throws usage_error if the program has not waited for the last run, nor tested
+  /// it to its end, or if the communicator was freed.
   void start(std::source_location at = std::source_location::current()) {
     this->validated_pending("start", at).start();
   }

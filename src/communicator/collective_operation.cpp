@@ -47,7 +47,7 @@ class call_dispatcher::operation final : public pending {
     end_use(*this, state_.ep(), name_of(call_.what).data(), state_.rank());
     auto& active = where_.rank_->active;
     active.erase(std::remove(active.begin(), active.end(), &run()), active.end());
-    if (!over() || where_.idle_.size() == where_.idle_.capacity()) return true;
+    if (!ended_ || where_.idle_.size() == where_.idle_.capacity()) return true;
     dense_.reset();
     plan_.reset();
     where_.idle_.push_back(self.release());
@@ -62,11 +62,12 @@ class call_dispatcher::operation final : public pending {
   void begin() {
     if (state_.was_freed())
       state_.refuse(name_of(call_.what).data(), "communicator", "was freed", "start before free()");
-    if (!over())
+    // Even if the run is over, since that depends on the other ranks.
+    if (!ended_)
       state_.refuse(name_of(call_.what).data(), "", "is already in progress",
                     "wait() before the next start()");
     if (dense_) dense_->pack();
-    unpacked_ = dense_ == nullptr;
+    ended_ = false;
     if (where_.rank_->trace) start_time_ = std::chrono::steady_clock::now();
     const bool is_complete = where_.guarded([&] {
       if (plan_)
@@ -124,8 +125,8 @@ class call_dispatcher::operation final : public pending {
   }
   bool over() const noexcept { return plan_ ? composite_run_->is_complete() : run_.is_complete(); }
   bool complete() {
-    if (!unpacked_) dense_->unpack();
-    unpacked_ = true;
+    if (dense_ && !ended_) dense_->unpack();
+    ended_ = true;
     if (start_time_ != std::chrono::steady_clock::time_point{})
       where_.trace(call_, *prepared_, plan_.get(), true,
                    std::chrono::steady_clock::now() - std::exchange(start_time_, {}));
@@ -155,7 +156,7 @@ class call_dispatcher::operation final : public pending {
   prepared_call* prepared_ = nullptr;
   std::vector<std::size_t> in_counts_, in_displs_, out_counts_, out_displs_;
   std::unique_ptr<dense_blocks> dense_;
-  bool unpacked_ = true;
+  bool ended_ = true;  // not started, or wait() or test() has reported the end
   std::chrono::steady_clock::time_point start_time_;  // for the trace, while under way
   schedule_run run_;                                  // or, if the call is composed:
   std::shared_ptr<bound_composition> plan_;

@@ -278,16 +278,15 @@ namespace {
 
 class staged_call final : public pending {
  public:
-  staged_call(staging& stage, pending_call inner, bool is_message, bool started) noexcept
-      : stage_(stage), inner_(std::move(inner)), is_message_(is_message), under_way_(started) {
+  staged_call(staging& stage, pending_call inner, bool started) noexcept
+      : stage_(stage), inner_(std::move(inner)), under_way_(started) {
     slot = inner_->slot;
   }
 
   void start() override {
-    // While a run is under way, nothing may be packed over what it sends; the start is rejected
-    // below. The same holds for a message until the program has waited for it, since its data would
-    // be lost.
-    if (!under_way_ || (!is_message_ && test())) stage_.pack();
+    // Nothing may be packed over what a run sends or has received. Until the program has waited for
+    // the run, the start is rejected below.
+    if (!under_way_) stage_.pack();
     inner_->start();
     under_way_ = true;
   }
@@ -346,15 +345,14 @@ class staged_call final : public pending {
 
   staging& stage_;
   pending_call inner_;
-  const bool is_message_;
   bool under_way_;
 };
 
 }  // namespace
 
-pending_call staging::wrap(pending_call inner, bool is_message, bool started) {
+pending_call staging::wrap(pending_call inner, bool started) {
   if (!in.dense_ && !out.dense_) return inner;
-  return pending_call(new staged_call(*this, std::move(inner), is_message, started));
+  return pending_call(new staged_call(*this, std::move(inner), started));
 }
 
 }  // namespace tutti::detail

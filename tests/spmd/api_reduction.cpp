@@ -298,6 +298,27 @@ void plans(const communicator& comm) {
   }
 }
 
+// Until the program has waited, a plan is in progress, even if its run is over.
+void started_twice(const communicator& comm) {
+  const int p = comm.size(), me = comm.rank();
+  const std::vector<int> v(4, 1);
+  std::vector<int> spaced{me, -1, me};
+  auto sum = comm.allreduce_init(send_buf(v), op(std::plus<>{}));
+  auto values = comm.bcast_init(send_recv_buf(spaced), send_recv_count(1), root(p - 1),
+                                send_recv_type(layout::vector(2, sizeof(int), 2 * sizeof(int))));
+  for (int round = 0; round < 2; ++round) {
+    sum.start();
+    values.start();
+    for (int i = 0; i < 3; ++i) comm.barrier();  // progresses the runs, as a rule to their ends
+    check.throws<usage_error>([&] { sum.start(); }, {"allreduce", "in progress"});
+    check.throws<usage_error>([&] { values.start(); }, {"bcast", "in progress"});
+    check.equal(sum.wait(), std::vector<int>(4, p));
+    while (!values.test()) {
+    }
+    check.equal(spaced, std::vector<int>{p - 1, -1, p - 1});
+  }
+}
+
 void communicators(communicator& comm) {
   communicator copy = comm;  // no communication: one rank alone may do it
   communicator other = copy.duplicate();
@@ -326,6 +347,7 @@ int main(int argc, char** argv) {
     cases("blocking_beside_nonblocking", [&] { blocking_beside_nonblocking(comm); });
     cases("requests", [&] { requests(comm); });
     cases("plans", [&] { plans(comm); });
+    cases("started_twice", [&] { started_twice(comm); });
     cases("communicators", [&] { communicators(comm); });
   });
 }

@@ -118,6 +118,7 @@ TEST_F(a_call_dispatcher, begins_and_prepares_calls) {
   EXPECT_EQ(ep.record.native, 0);
   for (int i = 0; i < 2; ++i) {
     plan->start();
+    EXPECT_THROW(plan->start(), usage_error);  // even if the run is over
     plan->wait();
   }
   EXPECT_EQ(ep.record.native, 2);

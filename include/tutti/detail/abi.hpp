@@ -51,7 +51,8 @@ struct envelope;  // p2p_abi.hpp
 /// wait() throw the errors of run_call().
 class pending {
  public:
-  virtual void start() = 0;  ///< usage_error if it is under way, or its communicator was freed
+  /// Throws usage_error before the end of the last run, or if the communicator was freed.
+  virtual void start() = 0;
   virtual bool test() = 0;   ///< makes progress; true once complete (and from then on)
   virtual void wait() = 0;   ///< returns at once if nothing is under way
   /// The same two as calls of the program: if a rejection of another rank is due, they throw

@@ -110,7 +110,7 @@ class staging {
   void unpack() const noexcept;  ///< after it
   /// Wraps the call that is under way or prepared: packs when it starts and unpacks when it is
   /// complete. The staging must live until the call is dismissed.
-  pending_call wrap(pending_call inner, bool is_message, bool started);
+  pending_call wrap(pending_call inner, bool started);
 
   side in, out;
 

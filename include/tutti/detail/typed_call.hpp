@@ -330,7 +330,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
     return call_;
   }
   pending_call wrap(pending_call made) {
-    return stage_.wrap(std::move(made), false, F.how == mode::nonblocking);
+    return stage_.wrap(std::move(made), F.how == mode::nonblocking);
   }
   void unpack() noexcept { stage_.unpack(); }
   bool serves_others() const noexcept { return base::serves_others() || inner_.serves_others(); }
