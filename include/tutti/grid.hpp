@@ -11,6 +11,8 @@
 // Source: Sanders, Schimek 2023, and KaMPIng's grid plugin, from which the short row comes.
 #pragma once
 
+#include <source_location>
+
 #include "tutti/detail/export.hpp"
 #include "tutti/graph.hpp"
 
@@ -31,7 +33,8 @@ namespace tutti {
 class grid_communicator : public communicator {
  public:
   /// Collective. Costs the same as two calls of communicator::graph().
-  explicit grid_communicator(const communicator& ranks);
+  explicit grid_communicator(const communicator& ranks,
+                             std::source_location at = std::source_location::current());
 
   int columns() const noexcept { return columns_; }                  ///< least c with c * c >= p
   int rows() const noexcept { return (size() - 1) / columns_ + 1; }  ///< the last one may be short

@@ -192,6 +192,10 @@ void between_steps(communicator& world) {
         const double sum = reproducible_allreduce(world, send_buf({0.5, 1.5}), op(std::plus<>{}));
         check.equal(sum, 2.0 * p);
       },
+      [&] {
+        const grid_communicator grid(world);
+        check.equal(grid.size(), p);
+      },
   };
   for (const auto& call : calls) {
     for (int round = 0; round < 5; ++round) {

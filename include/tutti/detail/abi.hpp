@@ -53,8 +53,8 @@ class pending {
  public:
   /// Throws usage_error before the end of the last run, or if the communicator was freed.
   virtual void start() = 0;
-  virtual bool test() = 0;   ///< makes progress; true once complete (and from then on)
-  virtual void wait() = 0;   ///< returns at once if nothing is under way
+  virtual bool test() = 0;  ///< makes progress; true once complete (and from then on)
+  virtual void wait() = 0;  ///< returns at once if nothing is under way
   /// The same two as calls of the program: if a rejection of another rank is due, they throw
   /// peer_error and have done nothing. So does start().
   virtual bool test_at_entry() = 0;

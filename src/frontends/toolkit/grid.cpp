@@ -91,26 +91,28 @@ std::vector<int> sources_along_row(int p, int columns, int me) {
   return all;
 }
 
-graph_communicator row_graph(const communicator& ranks, int columns) {
+graph_communicator row_graph(const communicator& ranks, int columns, const std::source_location& at) {
   std::vector<int> destinations;
   for (int c = 0; c < columns; ++c)
     destinations.push_back(intermediate_rank(ranks.size(), columns, ranks.rank(), c));
-  return ranks.graph(sources_along_row(ranks.size(), columns, ranks.rank()), destinations);
+  return ranks.graph(sources_along_row(ranks.size(), columns, ranks.rank()), destinations, at);
 }
 
-graph_communicator column_graph(const communicator& ranks, int columns) {
+// The second step of the constructor.
+graph_communicator column_graph(const communicator& ranks, int columns, const std::source_location& at) {
+  const detail::deferred_rejections steps(detail::count_of_deferrals(detail::impl_of(ranks)));
   std::vector<int> all;
   for (int r = ranks.rank() % columns; r < ranks.size(); r += columns) all.push_back(r);
-  return ranks.graph(all, all);
+  return ranks.graph(all, all, at);
 }
 
 }  // namespace
 
-grid_communicator::grid_communicator(const communicator& ranks)
+grid_communicator::grid_communicator(const communicator& ranks, std::source_location at)
     : communicator(ranks),
       columns_(columns_of(ranks.size())),
-      along_row_(row_graph(ranks, columns_)),
-      along_column_(column_graph(ranks, columns_)) {}
+      along_row_(row_graph(ranks, columns_, at)),
+      along_column_(column_graph(ranks, columns_, at)) {}
 
 void grid_communicator::execute(const call& c) const {
   detail::validate_call(detail::impl_of(*this), c);

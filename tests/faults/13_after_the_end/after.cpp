@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "support/check.hpp"
+#include "tutti/grid.hpp"
 #include "tutti/group.hpp"
 #include "tutti/tasks.hpp"
 #include "tutti/tutti.hpp"
@@ -123,6 +124,7 @@ void moved_from(communicator& world) {
   expect_named([&] { auto call = first.ibarrier(); }, "ibarrier", me);
   expect_named([&] { first.send(send_buf(v), destination(0)); }, "send", me);
   expect_named([&] { first.duplicate(); }, "duplicate", me);
+  expect_named([&] { grid_communicator all(first); }, "graph", me);
   communicator part = world.range(me, me), part_now = std::move(part);  // of one rank
   expect_named([&] { part.barrier(); }, "barrier", 0);
   expect_named([&] { first.barrier(); }, "barrier", me);
