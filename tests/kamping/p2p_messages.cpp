@@ -2,6 +2,8 @@
 //
 // Tests point-to-point messages in KaMPIng's style: every mode, probes, statuses, requests and
 // pools of them. Also tests the exceptions in cases where KaMPIng aborts.
+#include <optional>
+
 #include "support/rejected_bcast.hpp"
 #include "user.hpp"
 
@@ -201,6 +203,34 @@ void wait_all_after_rejection(const Communicator<>& comm) {
   });
 }
 
+// test_all() allocates its statuses when all calls are complete. A rejection becomes due then.
+struct statuses_with_rejection : std::vector<Status> {
+  inline static const Communicator<>* comm = nullptr;
+  void resize(std::size_t n) {
+    std::vector<Status>::resize(n);
+    tests::reject_bcast(comm->tutti_communicator(), comm->size_signed() - 1);
+  }
+};
+// test_all() returns the statuses, and the next call throws the rejection.
+void test_all_before_rejection(const Communicator<>& comm) {
+  const std::size_t p = comm.size(), me = comm.rank(), left = (me + p - 1) % p;
+  const std::vector<int> ones(1, 1);
+  int received = -1;
+  RequestPool pool;
+  comm.irecv(recv_buf(received), source(left), request(pool.get_request()));
+  auto sum = comm.iallreduce(send_buf(ones), op(ops::plus<>{}), request(pool.get_request()));
+  comm.bsend(send_buf(comm.rank_signed()), destination((me + 1) % p));
+  statuses_with_rejection::comm = &comm;
+  std::optional<statuses_with_rejection> statuses;
+  while (!statuses) statuses = pool.test_all(statuses_out<statuses_with_rejection>());
+  check.equal((*statuses)[0].source(), left);
+  check.equal(received, static_cast<int>(left));
+  check.equal(sum.extract(), std::vector<int>{comm.size_signed()});
+  if (me != p - 1)
+    check.throws<MpiErrorException>([&] { comm.barrier(); }, {"rejected its arguments", "bcast"});
+  comm.barrier();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -216,6 +246,7 @@ int main(int argc, char** argv) {
       refusals(comm);
       comm.barrier();
       wait_all_after_rejection(comm);
+      test_all_before_rejection(comm);
     }
   });
 }

@@ -65,7 +65,8 @@ class stored_call {
   virtual tutti::status wait() = 0;
   virtual tutti::status wait_to_end(std::exception_ptr& first) = 0;  ///< as in request_operations
   virtual std::optional<tutti::status> test() = 0;
-  virtual bool complete() = 0;  ///< test() without taking the result
+  virtual bool complete() = 0;         ///< test() without taking the result
+  virtual tutti::status finish() = 0;  ///< takes the result of a complete call; does not enter it
 };
 
 template <class Result>
@@ -87,19 +88,19 @@ class shared_result final : public stored_call, private tutti::nonblocking_resul
     return finish();
   }
   bool complete() override { return result_ || this->validated_pending("test").test_at_entry(); }
-  Result extract() {
-    wait();
-    return std::move(*result_);
-  }
-
- private:
-  tutti::status finish() {
+  tutti::status finish() override {
     if (!result_) {
       what_ = tutti::status(tutti::detail::found(*this->pending_));
       result_.emplace(this->take());
     }
     return what_;
   }
+  Result extract() {
+    wait();
+    return std::move(*result_);
+  }
+
+ private:
   tutti::status what_;
   std::optional<Result> result_;
 };
@@ -188,6 +189,7 @@ class Request {
   }
   // For pools. complete() does not release the call. finished() and tested() are the bodies of
   // wait() and test(). finished(first) always releases the call, and keeps the first exception.
+  // taken() is that of a complete call, and does not enter it: it throws no rejection.
   bool complete() {
     return internal::translating([&] {
       return stored_ ? stored_->complete() : tutti::detail::request_operations::complete(call_, "test_all");
@@ -211,6 +213,12 @@ class Request {
       if (!first) first = std::current_exception();
       return {};
     }
+  }
+  tutti::status taken() {
+    return internal::translating([&] {
+      const auto stored = std::exchange(stored_, nullptr);
+      return stored ? stored->finish() : tutti::detail::request_operations::finish(call_);
+    });
   }
   std::optional<tutti::status> tested() {
     if (is_null()) return tutti::status();

@@ -75,15 +75,28 @@ void finish_all(Range& range, Each&& each) {
   if (first) translating([&] { std::rethrow_exception(first); });
 }
 
-template <class Range, class Parameter>
-auto wait_all(Range& range, std::size_t n, Parameter&& to) {
-  using bare = std::remove_cvref_t<Parameter>;
-  if constexpr (std::is_same_v<bare, unwanted>) {
-    finish_all(range, [](std::size_t, const tutti::status&) {});
+// Takes the results of calls that are all complete. No rejection of another rank can come between,
+// so no status is lost.
+template <class Range, class Each>
+void take_all(Range& range, Each&& each) {
+  std::size_t i = 0;
+  for (Request& r : range) each(i++, r.taken());
+}
+
+template <bool Wait, class Range, class Parameter>
+auto end_all(Range& range, std::size_t n, Parameter& to) {
+  const auto end = [&](auto&& each) {
+    if constexpr (Wait)
+      finish_all(range, each);
+    else
+      take_all(range, each);
+  };
+  if constexpr (std::is_same_v<Parameter, unwanted>) {
+    end([](std::size_t, const tutti::status&) {});
   } else {
     to.resize_for(n);
-    finish_all(range, [&](std::size_t i, const tutti::status& what) { to.data.data()[i] = Status(what); });
-    if constexpr (owns_statuses<bare>) return std::move(to.data);
+    end([&](std::size_t i, const tutti::status& what) { to.data.data()[i] = Status(what); });
+    if constexpr (owns_statuses<Parameter>) return std::move(to.data);
   }
 }
 
@@ -127,7 +140,7 @@ class RequestPool {
   /// calls throw, it still waits for the others, and then throws the first exception.
   template <class Parameter = internal::unwanted>
   auto wait_all(Parameter to = {}) {
-    return internal::wait_all(requests_, requests_.size(), to);
+    return internal::end_all<true>(requests_, requests_.size(), to);
   }
   /// Whether all are complete. If one is not, no request is released and no status is written. With
   /// `statuses_out()` returns a std::optional of the statuses.
@@ -135,10 +148,11 @@ class RequestPool {
   [[nodiscard]] auto test_all(Parameter to = {}) {
     bool all = true;
     for (Request& r : requests_) all = r.complete() && all;
+    const auto take = [&] { return internal::end_all<false>(requests_, requests_.size(), to); };
     if constexpr (internal::owns_statuses<Parameter>)
-      return all ? std::optional(wait_all(std::move(to))) : std::nullopt;
+      return all ? std::optional(take()) : std::nullopt;
     else
-      return all && (wait_all(std::move(to)), true);
+      return all && (take(), true);
   }
   /// Waits for one: returns its index, and with `status_out()` also its status; empty if none is
   /// left.
@@ -177,7 +191,7 @@ requires requires(Range& r) { r.begin(); }
 auto wait_all(Range&& range, Parameter to = {}) {
   std::size_t n = 0;
   for ([[maybe_unused]] Request& r : range) ++n;
-  return internal::wait_all(range, n, to);
+  return internal::end_all<true>(range, n, to);
 }
 template <std::same_as<Request>... Requests>
 void wait_all(Requests&... each) {
