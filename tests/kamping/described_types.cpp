@@ -2,8 +2,11 @@
 //
 // Tests KaMPIng's descriptions of types: serialized objects under KaMPIng's names, and explicit
 // datatypes of calls.
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "tutti/serialization.hpp"
 #include "user.hpp"
@@ -43,6 +46,53 @@ void datatypes(const Communicator<>& comm) {
   check.that(both == MPI_INT);
 }
 
+struct sample {
+  double value;
+  int id;  // followed by padding
+  bool operator==(const sample&) const = default;
+};
+
+// A datatype with gaps, and an operator on the elements of the buffer.
+void reductions_with_gaps(const Communicator<>& comm) {
+  const int lengths[] = {1, 1}, me = comm.rank_signed(), p = comm.size_signed();
+  const MPI_Aint at[] = {offsetof(sample, value), offsetof(sample, id)};
+  const MPI_Datatype parts[] = {MPI_DOUBLE, MPI_INT};
+  MPI_Datatype members = MPI_DATATYPE_NULL, type = MPI_DATATYPE_NULL;
+  MPI_Type_create_struct(2, lengths, at, parts, &members);
+  MPI_Type_create_resized(members, 0, sizeof(sample), &type);
+  MPI_Type_commit(&type);
+  const auto add = [](const sample& a, const sample& b) {
+    return sample{a.value + b.value, std::max(a.id, b.id)};
+  };
+  const std::vector<sample> v{{0.5, me}, {1.0 * me, -me}};
+  const std::vector<sample> expected{{0.5 * p, p - 1}, {p * (p - 1) / 2.0, 0}};
+  std::vector<sample> got(2), in_place = v;
+  comm.allreduce(send_buf(v), recv_buf(got), send_recv_type(type), send_recv_count(2),
+                 op(add, ops::commutative));
+  check.that(got == expected);
+  comm.allreduce(send_recv_buf(in_place), send_recv_type(type), send_recv_count(2),
+                 op(add, ops::non_commutative));
+  check.that(in_place == expected);
+  comm.scan(send_buf(v), recv_buf(got), send_recv_type(type), send_recv_count(2), op(add, ops::commutative));
+  check.that(got[0] == sample{0.5 * (me + 1), me});
+  got.assign(2, {});
+  comm.iallreduce(send_buf(v), recv_buf(got), send_recv_type(type), send_recv_count(2),
+                  op(add, ops::commutative))
+      .wait();
+  check.that(got == expected);
+  // An item is one and a half of these elements.
+  const std::vector<double> doubles(4, 1.0);
+  std::vector<double> sums(4);
+  check.throws<MpiErrorException>(
+      [&] {
+        comm.allreduce(send_buf(doubles), recv_buf(sums), send_recv_type(type), send_recv_count(2),
+                       op(ops::plus<>{}));
+      },
+      {"allreduce", "send_recv_type", "not a whole number of elements", "layout of whole elements"});
+  MPI_Type_free(&members);
+  MPI_Type_free(&type);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -51,5 +101,7 @@ int main(int argc, char** argv) {
     with_objects(comm);
     comm.barrier();
     datatypes(comm);
+    comm.barrier();
+    reductions_with_gaps(comm);
   });
 }

@@ -262,7 +262,7 @@ class calls {
     else                                                                                            \
       return make_receiving_call<Container, void>(                                                  \
           [this](auto&&... a) { return to().NAME(static_cast<decltype(a)&&>(a)...); },              \
-          static_cast<Args&&>(args)...);                                                            \
+          of_whole_elements<element_of<void, Args...>>(static_cast<Args&&>(args))...);              \
   }                                                                                                 \
   TUTTI_KAMPING_ITEMLESS(i##NAME) TUTTI_KAMPING_ITEMLESS(NAME##_init)
 #define TUTTI_KAMPING_ITEMLESS(NAME)                                                                \
@@ -270,7 +270,7 @@ class calls {
     validate_items(#NAME, args...);                                                                    \
     return make_receiving_call<Container, void>(                                                    \
         [this](auto&&... a) { return to().NAME(static_cast<decltype(a)&&>(a)...); },                \
-        static_cast<Args&&>(args)...);                                                              \
+        of_whole_elements<element_of<void, Args...>>(static_cast<Args&&>(args))...);                \
   }
 #define TUTTI_KAMPING_IN_PLACE(NAME)                                                                \
   template <class... Args> auto NAME##_inplace(Args&&... args) const {                              \

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "tutti/kamping/parameters.hpp"
@@ -41,6 +43,25 @@ inline constexpr bool is_open_buffer<tutti::detail::argument<N, F, P, default_co
 template <class... Args>
 inline constexpr bool combines_items = (is_native_type<std::remove_cvref_t<Args>> || ...) &&
                                        (is_native_op<std::remove_cvref_t<Args>> || ...);
+
+/// Whether an item lies in one element of `size` bytes, but is not a whole number of elements.
+inline bool is_part_of_element(const tutti::layout& item, std::size_t size) {
+  return item.size() % size != 0 && item.extent() == size && item.lowest() >= 0 &&
+         item.highest() <= static_cast<std::ptrdiff_t>(size);
+}
+/// Converts an argument of a reduction whose operator combines elements of type T. A datatype with
+/// gaps that has the extent of T becomes T.
+template <class T, class A>
+decltype(auto) of_whole_elements(A&& argument) {
+  using bare = std::remove_cvref_t<A>;
+  if constexpr (is_native_type<bare> && tutti::detail::is_sendable<T>) {
+    native_layout type = argument.data;
+    if (is_part_of_element(type, sizeof(T))) static_cast<tutti::layout&>(type) = tutti::type_of<T>();
+    return bare{std::move(type)};
+  } else {
+    return static_cast<A&&>(argument);
+  }
+}
 
 /// Combines packed items; it is the state of an operation.
 struct item_operator {

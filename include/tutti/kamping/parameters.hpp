@@ -223,7 +223,8 @@ TUTTI_KAMPING_COUNTS(recv_displs)
 // clang-format on
 
 /// The type of each item of the buffer, or of both buffers of a reduction. An MPI operator,
-/// op(MPI_Op), receives whole items of send_recv_type.
+/// op(MPI_Op), receives whole items of send_recv_type. Other operators combine elements of the
+/// buffer. If an item is a part of one element, and has its extent, they combine it with its gaps.
 inline auto send_recv_type(MPI_Datatype type) {
   return internal::native_type<tutti::parameter::send_recv_type>(type);
 }
