@@ -156,7 +156,7 @@ class call_dispatcher::operation final : public pending {
   prepared_call* prepared_ = nullptr;
   std::vector<std::size_t> in_counts_, in_displs_, out_counts_, out_displs_;
   std::unique_ptr<dense_blocks> dense_;
-  bool ended_ = true;  // not started, or wait() or test() has reported the end
+  bool ended_ = true;                                 // no run, or its end was reported
   std::chrono::steady_clock::time_point start_time_;  // for the trace, while under way
   schedule_run run_;                                  // or, if the call is composed:
   std::shared_ptr<bound_composition> plan_;

@@ -123,8 +123,8 @@ constexpr bool validate_reduction_op() {
                     "be converted");
       constexpr bool narrows = tutti::detail::narrows_result<E, Op>;
       static_assert(converts || !narrows,
-                    "tutti: insert: reduce: the result of op does not fit into an element: return the element "
-                    "type");
+                    "tutti: insert: reduce: the result of op does not fit into an element: return the "
+                    "element type");
       return !converts && !narrows;
     }
   }

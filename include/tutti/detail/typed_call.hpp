@@ -329,9 +329,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
     }
     return call_;
   }
-  pending_call wrap(pending_call made) {
-    return stage_.wrap(std::move(made), F.how == mode::nonblocking);
-  }
+  pending_call wrap(pending_call made) { return stage_.wrap(std::move(made), F.how == mode::nonblocking); }
   void unpack() noexcept { stage_.unpack(); }
   bool serves_others() const noexcept { return base::serves_others() || inner_.serves_others(); }
   void announce_rejection(const collective_caller& s, const call& c) {

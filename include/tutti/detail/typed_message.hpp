@@ -123,9 +123,7 @@ class typed_message_frame : public message_frame<F, T, Args...> {
     }
   }
 
-  pending_call wrap(pending_call made) {
-    return stage_.wrap(std::move(made), F.how == mode::nonblocking);
-  }
+  pending_call wrap(pending_call made) { return stage_.wrap(std::move(made), F.how == mode::nonblocking); }
 
   result_type finish(const envelope& received = {}) {
     if constexpr (typed_out) {
