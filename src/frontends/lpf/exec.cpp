@@ -20,6 +20,7 @@
 #include "frontends/lpf/report_error.hpp"
 #include "frontends/lpf/section.hpp"
 #include "frontends/lpf/start.hpp"
+#include "frontends/lpf/thread_group.hpp"
 #include "lpf/core.h"
 #include "runtime/launch/make_ranks.hpp"
 #include "runtime/launch/modules.hpp"
@@ -77,10 +78,15 @@ lpf_err_t run_embedded(std::string_view engine, lpf_pid_t p, lpf_spmd_t spmd, co
   return worst;
 }
 
-// Reports an error and returns true if each process of a launcher would make a separate job. For
-// example, TUTTI_ENGINE=threads under mpirun -n 3 would make three jobs.
+// Whether each process of a launcher would make a separate job. For example, TUTTI_ENGINE=threads
+// under mpirun -n 3 would make three jobs.
+bool makes_separate_jobs(const launcher& by) {
+  return by.mpi && (by.ranks != 1 || setting("TUTTI_ENGINE").value_or("mpi") == "mpi");
+}
+
+// Reports an error and returns true if each process would make a separate job.
 bool reject_separate_jobs(const launcher& by) {
-  if (!by.mpi || (by.ranks == 1 && setting("TUTTI_ENGINE").value_or("mpi") != "mpi")) return false;
+  if (!makes_separate_jobs(by)) return false;
   report_error(
       operation_name, -1, "",
       "an MPI launcher started this program (" + by.variable +
@@ -100,9 +106,18 @@ lpf_pid_t capped(lpf_pid_t p, lpf_pid_t free, std::string_view why) {
 }
 
 lpf_err_t exec_from_root(lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args) {
-  if (launched_job* job = launched_job::current())
-    return job->exec(capped(p, job->processes(), "the launcher decides the number of processes"), spmd, args);
-  if (reject_separate_jobs(find_launcher())) return LPF_ERR_FATAL;
+  const bool in_section = running_section_count() > 0;
+  if (launched_job* job = launched_job::current()) {
+    const char* const limit =
+        in_section ? "the section uses the others" : "the launcher decides the number of processes";
+    return job->exec(capped(p, job->free_processes(), limit), spmd, args);
+  }
+  const launcher by = find_launcher();
+  if (in_section && makes_separate_jobs(by)) {
+    capped(p, 1, "the section uses the others");
+    return thread_group(1, operation_name).hook(0, spmd, args);  // on this thread: it may call MPI
+  }
+  if (reject_separate_jobs(by)) return LPF_ERR_FATAL;
   const lpf_pid_t free = free_processes();
   return run_embedded({}, capped(p, free, "as TUTTI_RANKS or the number of cores allows"), spmd, args,
                       {free, free});
@@ -126,7 +141,7 @@ lpf_args_t functions_of(const lpf_args_t& args) noexcept {
 }
 
 lpf_pid_t free_processes() {
-  if (const launched_job* job = launched_job::current()) return job->processes();
+  if (const launched_job* job = launched_job::current()) return job->free_processes();
   const std::string name = setting("TUTTI_ENGINE").value_or("");
   const engine_entry* engine = find_engine(name);
   if (engine != nullptr && !engine->embedded()) return 1;

@@ -163,12 +163,13 @@ void launched_job::send_command(const section_command& command, lpf_pid_t first,
 }
 
 lpf_err_t launched_job::exec(lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args) {
-  if (world_ == nullptr || in_section_) {
-    report_error(operation_name, -1, "ctx",
-                 world_ == nullptr ? "the job has failed or is ending"
-                                   : "is LPF_ROOT, but this process is in a section",
-                 world_ == nullptr ? "" : "pass the section's context");
+  if (world_ == nullptr) {
+    report_error(operation_name, -1, "ctx", "the job has failed or is ending", "");
     return LPF_ERR_FATAL;
+  }
+  if (in_section_) {
+    communicator alone = world_->range(world_->rank(), world_->rank());
+    return run_section(alone, spmd, args, {processes_, 1}, operation_name);
   }
   std::exception_ptr error;
   try {

@@ -37,8 +37,10 @@ class launched_job {
   /// The job of this process; null if there is none.
   TUTTI_API static launched_job* current() noexcept;
 
-  lpf_pid_t processes() const noexcept { return processes_; }
-  /// Runs a section of the first p processes. For lpf_exec() in the first process.
+  /// The number of processes that exec() can use: one inside a section, which uses the others.
+  lpf_pid_t free_processes() const noexcept { return in_section_ ? 1 : processes_; }
+  /// Runs a section of the first p processes. Inside a section of this job any process may call it;
+  /// it then runs a section of this process alone.
   lpf_err_t exec(lpf_pid_t p, lpf_spmd_t spmd, const lpf_args_t& args);
   /// Ends all processes.
   void kill(const char* reason);

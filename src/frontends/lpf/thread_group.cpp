@@ -15,13 +15,10 @@ namespace tutti::lpf {
 
 using namespace tutti::detail;
 
-namespace {
-
-constexpr const char* operation_name = "lpf_hook";
-
-}  // namespace
-
 struct thread_group::section {
+  explicit section(const char* call) : operation(call) {}
+
+  const char* operation;
   lpf_pid_t present = 0;
   bool begun = false;
   lpf_err_t code = LPF_SUCCESS;  // the error of make()
@@ -33,7 +30,7 @@ struct thread_group::section {
       startup = std::make_unique<rank_startup>();
       job = std::make_unique<thread_job>(static_cast<int>(size));
     } catch (...) {
-      code = report_exception(operation_name);
+      code = report_exception(operation);
     }
     begun = true;
   }
@@ -42,7 +39,7 @@ struct thread_group::section {
     if (!job) return;
     const outcome end = job->result();
     if (end.failed_rank >= 0)
-      std::fprintf(stderr, "tutti: %s: process %d failed: %s\n", operation_name, end.failed_rank,
+      std::fprintf(stderr, "tutti: %s: process %d failed: %s\n", operation, end.failed_rank,
                    std::string(without_prefix(end.text)).c_str());
   }
 };
@@ -50,7 +47,7 @@ struct thread_group::section {
 // Returns the section when all threads have arrived. Returns null if a thread has left the group.
 std::shared_ptr<thread_group::section> thread_group::join(lpf_pid_t pid) {
   std::unique_lock guard(lock_);
-  if (!forming_ && !member_left_) forming_ = std::make_shared<section>();
+  if (!forming_ && !member_left_) forming_ = std::make_shared<section>(operation_);
   const std::shared_ptr<section> joined = forming_;
   if (joined && ++joined->present == size_) {
     forming_ = nullptr;
@@ -59,7 +56,7 @@ std::shared_ptr<thread_group::section> thread_group::join(lpf_pid_t pid) {
   }
   changed_.wait(guard, [&] { return member_left_ || joined->begun; });
   if (joined && joined->begun) return joined;
-  report_error(operation_name, static_cast<int>(pid), "init",
+  report_error(operation_, static_cast<int>(pid), "init",
                "one of its threads has called lpf_pthread_finalize()",
                "finalize it after all threads have ended their sections");
   return nullptr;
@@ -71,7 +68,7 @@ lpf_err_t thread_group::hook(lpf_pid_t pid, lpf_spmd_t spmd, const lpf_args_t& a
   try {
     within.emplace(innermost, "hook");
   } catch (...) {
-    return code_of_exception(*innermost, operation_name);
+    return code_of_exception(*innermost, operation_);
   }
   try {
     const std::shared_ptr<section> joined = join(pid);
@@ -79,13 +76,13 @@ lpf_err_t thread_group::hook(lpf_pid_t pid, lpf_spmd_t spmd, const lpf_args_t& a
     if (joined->code != LPF_SUCCESS) return joined->code;
     lpf_err_t code = LPF_ERR_FATAL;  // for a rank that throws
     const auto program = [&](communicator& world) {
-      code = run_section(world, spmd, args, {size_, 1}, operation_name, &innermost);
+      code = run_section(world, spmd, args, {size_, 1}, operation_, &innermost);
     };
     joined->job->run_rank(static_cast<int>(pid),
                           [&](endpoint& ep) { joined->startup->run_rank(ep, program); });
     return joined->job->failed() ? LPF_ERR_FATAL : code;
   } catch (...) {
-    return report_exception(operation_name);
+    return report_exception(operation_);
   }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads that the program made and that formed a group in lpf_pthread_initialize(). Each of their
-// sections is a separate job on the threads engine. So a failure ends with its section.
+// Threads that the program made and that formed a group in lpf_pthread_initialize(), or one thread
+// that calls lpf_exec(). Each of their sections is a separate job on the threads engine. So a
+// failure ends with its section.
 #pragma once
 
 #include <condition_variable>
@@ -17,7 +18,9 @@ struct context;
 
 class thread_group {
  public:
-  explicit thread_group(lpf_pid_t size) : size_(size), innermost_(size, nullptr) {}
+  /// `operation`: the call that runs the sections, for reports; a literal.
+  explicit thread_group(lpf_pid_t size, const char* operation = "lpf_hook")
+      : size_(size), operation_(operation), innermost_(size, nullptr) {}
 
   /// Runs thread `pid`'s part of a section. Returns LPF_ERR_FATAL on all threads if one fails or
   /// has left the group.
@@ -31,6 +34,7 @@ class thread_group {
   std::shared_ptr<section> join(lpf_pid_t pid);
 
   lpf_pid_t size_;
+  const char* operation_;
   std::vector<context*> innermost_;  // the innermost running section of each thread
   std::mutex lock_;
   std::condition_variable changed_;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Tests that LPF_ROOT registers, resizes, puts, gets and syncs outside of all sections: before,
- * between and after them. Collectives, BSMP and BSPlib work on it. Within a section it is
- * rejected.
+ * between and after them. Collectives, BSMP and BSPlib work on it. Within a section only
+ * lpf_exec() accepts it, and runs a section that the other processes do not join.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../../lpf/lpf_check.h"
@@ -17,19 +18,40 @@ static void twice(size_t n, const void* array, void* value) {
   for (i = 0; i < n; ++i) *(int*)value += ((const int*)array)[i];
 }
 
-static void section(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args) {
-  lpf_memslot_t slot;
-  int x = 1;
-  (void)args, (void)nprocs, (void)pid;
-  CHECK(lpf_sync(LPF_ROOT, LPF_SYNC_DEFAULT) == LPF_ERR_FATAL);
-  CHECK(lpf_register_local(LPF_ROOT, &x, sizeof x, &slot) == LPF_ERR_FATAL);
-  OK(lpf_sync(ctx, LPF_SYNC_DEFAULT));
-}
-
 static void alone(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args) {
   CHECK(pid == 0 && nprocs == 1 && ctx != LPF_ROOT);
   OK(lpf_sync(ctx, LPF_SYNC_DEFAULT));
   *(int*)args.output = 17;
+}
+
+static void count(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args) {
+  OK(lpf_sync(ctx, LPF_SYNC_DEFAULT));
+  if (pid == 0) *(int*)args.output = (int)nprocs;
+}
+
+/* Under a launcher the other processes are in the section. On the embedded engines the call makes
+ * TUTTI_RANKS new processes. */
+static void exec_on_root(int nprocs) {
+  int out = 0;
+  lpf_args_t args = LPF_NO_ARGS;
+  args.output = &out;
+  args.output_size = sizeof out;
+  OK(lpf_exec(LPF_ROOT, 1, &alone, args));
+  CHECK(out == 17);
+  OK(lpf_exec(LPF_ROOT, LPF_MAX_P, &count, args));
+  CHECK(out == (getenv("TUTTI_RANKS") != NULL ? nprocs : 1));
+}
+
+static void section(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args) {
+  lpf_memslot_t slot;
+  int x = 1;
+  (void)args;
+  exec_on_root((int)nprocs);                        /* every process */
+  if (pid == nprocs - 1) exec_on_root((int)nprocs); /* one process */
+  OK(lpf_sync(ctx, LPF_SYNC_DEFAULT));
+  CHECK(lpf_sync(LPF_ROOT, LPF_SYNC_DEFAULT) == LPF_ERR_FATAL);
+  CHECK(lpf_register_local(LPF_ROOT, &x, sizeof x, &slot) == LPF_ERR_FATAL);
+  OK(lpf_sync(ctx, LPF_SYNC_DEFAULT));
 }
 
 static void messages(int* from, int* into) {

@@ -26,6 +26,12 @@ static void section(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args)
   inner_args.output_size = sizeof got;
   CHECK(lpf_exec(ctx, LPF_MAX_P, &inner, inner_args) == LPF_SUCCESS);
   CHECK(got == 1);
+  /* Each process makes a section of its own, also if only one calls. */
+  got = 0;
+  CHECK(lpf_exec(LPF_ROOT, LPF_MAX_P, &inner, inner_args) == LPF_SUCCESS);
+  CHECK(got == 1);
+  got = 0;
+  if (pid == nprocs - 1) CHECK(lpf_exec(LPF_ROOT, 1, &inner, inner_args) == LPF_SUCCESS && got == 1);
   got = 0;
   CHECK(lpf_rehook(ctx, &inner, inner_args) == LPF_SUCCESS);
   CHECK(got == nprocs);
@@ -68,7 +74,7 @@ int main(int argc, char** argv) {
   hook_over(MPI_COMM_WORLD);
   CHECK(lpf_mpi_initialize_with_mpicomm(MPI_COMM_NULL, &init) == LPF_ERR_FATAL && init == LPF_INIT_NONE);
   CHECK(lpf_mpi_finalize(LPF_INIT_NONE) == LPF_ERR_FATAL);
-  /* lpf_exec() never runs copies of one process. */
+  /* Outside of sections lpf_exec() never runs copies of one process. */
   CHECK(lpf_exec(LPF_ROOT, 1, &inner, LPF_NO_ARGS) == LPF_ERR_FATAL);
   MPI_Finalize();
   return 0;
