@@ -17,7 +17,8 @@ namespace tutti {
 /// others.
 ///
 /// It can be moved. After it is received it holds no message, and its calls throw usage_error. A
-/// rejected receive leaves the message. A receive that recv_count truncates consumes it.
+/// rejected receive leaves the message. A receive that recv_count truncates consumes it. So does a
+/// receive whose container throws when it is resized (std::bad_alloc).
 ///
 /// ```cpp
 /// auto sent = world.isend(send_buf({1, 2, 3}), destination(world.rank()), tag(5));

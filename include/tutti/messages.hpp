@@ -85,8 +85,9 @@ class messages {
   /// Throws usage_error if the rank or the tag does not exist, or if recv_buf is too small. In the
   /// latter case the message stays and can be received again. Throws truncation_error if the
   /// message is longer than recv_count; the message is consumed and nothing is written. Throws
-  /// mismatch_error if the message is not a whole number of elements or items; it stays. Also
-  /// throws peer_error and deadlock_error.
+  /// mismatch_error if the message is not a whole number of elements or items; it stays. Throws
+  /// what recv_buf throws when it is resized (std::bad_alloc); the message is consumed. Also throws
+  /// peer_error and deadlock_error.
   ///
   /// ```cpp
   /// world.bsend(send_buf({0.5, 1.5}), destination(world.rank()), tag(1));

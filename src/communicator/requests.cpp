@@ -129,7 +129,8 @@ detail::pending_call message::start_receive(detail::recv_args in) {
   match_exactly(in);
   if (what_.bytes % in.element != 0)
     throw detail::partial_element(in, what_, detail::rank_of(*where_), detail::place_of(*where_));
-  if (in.allocate != nullptr) {
+  const bool too_long = in.capacity != 0 && what_.bytes > in.capacity;  // the request reports it
+  if (in.allocate != nullptr && !too_long) {
     try {
       in.into = in.allocate(in.state, what_);
     } catch (const error&) {

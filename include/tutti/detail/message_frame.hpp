@@ -8,6 +8,7 @@
 #include "tutti/detail/frame_base.hpp"
 #include "tutti/detail/message_rules.hpp"
 #include "tutti/detail/p2p_abi.hpp"
+#include "tutti/error.hpp"
 #include "tutti/status.hpp"
 
 TUTTI_API_BEGIN
@@ -87,7 +88,8 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
     return l;
   }
 
-  // Called once the length is known. If it throws, the message stays.
+  // Called once the length is known. After a usage_error the message stays. After an exception of
+  // the container the message is discarded.
   static void* allocate(void* state, const envelope& what) {
     auto& self = *static_cast<message_frame*>(state);
     const std::size_t n = what.bytes / sizeof(T);
@@ -96,6 +98,35 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
       return address_of(self.out());
     } else {
       return self.reserve(self.site(), n, sizeof(T));
+    }
+  }
+
+  // Called if the container threw when it was resized to recv_count. It tries again; if the
+  // container throws again, the message is discarded.
+  static void* allocate_count(void* state, const envelope& what) {
+    auto& self = *static_cast<message_frame*>(state);
+    const auto n = static_cast<std::size_t>(self.template data<recv_count>());
+    void* const memory = self.reserve(self.site(), n, sizeof(T));
+    if (what.bytes > n * sizeof(T)) refuse_size(self.site(), message_frame_of<F, T, Args...>::out, n, what.bytes / sizeof(T));
+    return memory;
+  }
+
+  // Makes room for recv_count elements. If the container throws, the receive must nevertheless take
+  // its message, so that the sender does not wait.
+  void reserve_count(recv_args& r) {
+    const std::size_t n = validated_count(site(), recv_count, data<recv_count>());
+    r.capacity = n * sizeof(T);
+    if constexpr (out_policy() == resize_policy::no_resize) {
+      r.into = this->reserve(site(), n, sizeof(T));
+    } else {
+      try {
+        r.into = this->reserve(site(), n, sizeof(T));
+      } catch (const error&) {
+        throw;
+      } catch (...) {
+        r.allocate = &message_frame::allocate_count;
+        r.state = this;
+      }
     }
   }
 
@@ -145,9 +176,7 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
     recv_args r = awaited();
     r.element = sizeof(T);
     if constexpr (has_in<recv_count>) {
-      const std::size_t n = validated_count(site(), recv_count, data<recv_count>());
-      r.into = this->reserve(site(), n, sizeof(T));
-      r.capacity = n * sizeof(T);
+      reserve_count(r);
     } else {
       r.allocate = &message_frame::allocate;
       r.state = this;

@@ -77,10 +77,12 @@ class matched_message;
 /// `allocate` is then called for 0 bytes.
 ///
 /// The message goes to `into`, which has `capacity` bytes. A longer message is consumed without
-/// being written, and truncation_error (parameter "recv_count") is thrown. If `allocate` is set, it
-/// is called for the memory once the length is known. It may throw: then the message stays and can
-/// be received again. A message that is not a whole number of `element` bytes throws
-/// mismatch_error, and stays.
+/// being written, and truncation_error (parameter "recv_count") is thrown. A message that is not a
+/// whole number of `element` bytes throws mismatch_error, and stays.
+///
+/// If `allocate` is set, it is called for the memory once the length is known, and a `capacity` of
+/// 0 means any length. It may throw. After a tutti::error the message stays and can be received
+/// again. After any other exception (of a container) it is consumed, so that no sender waits.
 struct recv_args {
   const char* operation = "recv";
   int source = rank::any, tag = tags::any;
@@ -89,7 +91,8 @@ struct recv_args {
   std::size_t capacity = 0;
   void* (*allocate)(void* state, const envelope& what) = nullptr;
   void* state = nullptr;
-  /// Receives only this message. It is consumed if the receive succeeds or truncates.
+  /// Receives only this message. It is consumed if the receive succeeds or truncates, or if
+  /// `allocate` throws another exception than a tutti::error.
   matched_message* matched = nullptr;
 };
 
@@ -121,9 +124,10 @@ envelope receive_after_send(communicator_impl&, const recv_args&);
 /// waits until this rank makes such a call.
 ///
 /// A message that the receive rejects stays, and another receive may match it. A message longer
-/// than its buffer is consumed. If the program's own MPI calls share the communicator, receives
-/// without `allocate` are given to MPI. Such a receive also consumes a message that is not a whole
-/// number of elements. Open MPI 4.1 writes a longer message beyond its buffer.
+/// than its buffer, or whose container throws, is consumed. If the program's own MPI calls share
+/// the communicator, receives without `allocate` are given to MPI. Such a receive also consumes a
+/// message that is not a whole number of elements. Open MPI 4.1 writes a longer message beyond its
+/// buffer.
 pending_call start_receive(communicator_impl&, const recv_args&);
 pending_call prepare_receive(communicator_impl&, const recv_args&);
 

@@ -113,6 +113,9 @@ inline message_queue::verdict message_queue::judge(posted_recv& recv, const deta
   into = r.into;
   if (r.element > 1 && found.bytes % r.element != 0) [[unlikely]] {
     recv.failure = partial_element(recv);
+  } else if (found.bytes > r.capacity && (r.allocate == nullptr || r.capacity != 0)) [[unlikely]] {
+    recv.failure = too_long(recv);
+    return verdict::discarded;
   } else if (r.allocate != nullptr) {
     try {
       into = r.allocate(r.state, recv.found);
@@ -122,9 +125,6 @@ inline message_queue::verdict message_queue::judge(posted_recv& recv, const deta
       recv.failure = std::current_exception();
       return verdict::discarded;
     }
-  } else if (found.bytes > r.capacity) [[unlikely]] {
-    recv.failure = too_long(recv);
-    return verdict::discarded;
   }
   return recv.failure ? verdict::rejected : verdict::accepted;
 }

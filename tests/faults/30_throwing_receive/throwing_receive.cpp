@@ -5,6 +5,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/check.hpp"
@@ -28,12 +29,16 @@ struct allocator {
 };
 using failing_vector = std::vector<int, allocator<int>>;
 
+// Below and above the length that goes through the library.
+constexpr std::size_t lengths[] = {3, 100000};
+
 // Every rank sends to the next one, and `receive(left)` must throw.
 template <class Receive>
-void discards(const communicator& world, const std::string& name, const Receive& receive) {
+void discards(const communicator& world, const std::string& name, const Receive& receive,
+              std::size_t longest = 100000) {
   const int p = world.size(), right = (world.rank() + 1) % p, left = (world.rank() + p - 1) % p;
-  // Below and above the length that goes through the library.
-  for (const std::size_t n : {std::size_t{3}, std::size_t{100000}}) {
+  for (const std::size_t n : lengths) {
+    if (n > longest) continue;
     const std::vector<int> mine(n, 1);
     auto sent = world.issend(send_buf(mine), destination(right), tag(1));
     bool threw = false;
@@ -94,6 +99,79 @@ void matched(const communicator& world) {
   });
 }
 
+// recv_count resizes the container before the message is there.
+void counted(const communicator& world) {
+  for (const std::size_t n : lengths) {
+    const std::string of = " of " + std::to_string(n);
+    discards(world, "recv" + of, [&](int from) {
+      world.recv(recv_buf(alloc_new<failing_vector>), recv_count(n), source(from), tag(1));
+    }, n);
+    discards(world, "recv into a container" + of, [&](int from) {
+      failing_vector v;
+      world.recv(recv_buf<resize_to_fit>(v), recv_count(n), source(from), tag(1));
+    }, n);
+    discards(world, "irecv" + of, [&](int from) {
+      world.irecv(recv_buf(alloc_new<failing_vector>), recv_count(n), source(from), tag(1)).wait();
+    }, n);
+    discards(world, "recv_init" + of, [&](int from) {
+      failing_vector v;
+      auto plan = world.recv_init(recv_buf<resize_to_fit>(v), recv_count(n), source(from), tag(1));
+      plan.start();
+      plan.wait();
+    }, n);
+    discards(world, "the receive of a matched message" + of, [&](int from) {
+      message m = world.mprobe(source(from), tag(1));
+      m.recv(recv_buf(alloc_new<failing_vector>), recv_count(n));
+    }, n);
+    discards(world, "the irecv of a matched message" + of, [&](int from) {
+      message m = world.mprobe(source(from), tag(1));
+      m.irecv(recv_buf(alloc_new<failing_vector>), recv_count(n)).wait();
+    }, n);
+  }
+}
+
+// A container that has memory only when it is resized again, once the message is there. The count
+// still limits the length.
+struct late_container {
+  using value_type = int;
+  std::vector<int> inside;
+  bool fails = true;
+  int* data() { return inside.data(); }
+  std::size_t size() const { return inside.size(); }
+  void resize(std::size_t n) {
+    if (std::exchange(fails, false)) throw std::bad_alloc();
+    inside.resize(n);
+  }
+};
+
+void second_attempt(const communicator& world) {
+  const int p = world.size(), right = (world.rank() + 1) % p, left = (world.rank() + p - 1) % p;
+  for (const std::size_t n : lengths) {
+    const std::vector<int> mine(n, world.rank());
+    auto sent = world.issend(send_buf(mine), destination(right), tag(1));
+    late_container v;
+    world.recv(recv_buf<resize_to_fit>(v), recv_count(n), source(left), tag(1));
+    check.equal(v.inside, std::vector<int>(n, left));
+    sent.wait();
+    for (int form = 0; form < 2; ++form) {
+      auto longer = world.issend(send_buf(mine), destination(right), tag(1));
+      late_container shorter;
+      check.throws<truncation_error>([&] {
+        if (form == 0) {
+          world.recv(recv_buf<resize_to_fit>(shorter), recv_count(n - 1), source(left), tag(1));
+        } else {
+          message m = world.mprobe(source(left), tag(1));
+          m.irecv(recv_buf<resize_to_fit>(shorter), recv_count(n - 1)).wait();
+        }
+      }, {"recv_count"});
+      longer.wait();
+    }
+    world.barrier();
+    check.that(!world.iprobe(tag(1)), "a message that is too long is discarded");
+    world.barrier();
+  }
+}
+
 void exchanged(const communicator& world) {
   const int p = world.size(), right = (world.rank() + 1) % p, left = (world.rank() + p - 1) % p;
   failing_vector v;
@@ -104,6 +182,13 @@ void exchanged(const communicator& world) {
   world.barrier();
   check.that(!world.iprobe(), "sendrecv discards the message");
   world.barrier();
+  check.throws<std::bad_alloc>([&] {
+    world.sendrecv(send_buf(std::vector<int>(100000, 1)), destination(right), source(left),
+                   recv_buf<resize_to_fit>(v), recv_count(100000));
+  }, {});
+  world.barrier();
+  check.that(!world.iprobe(), "sendrecv with recv_count discards the message");
+  world.barrier();
 }
 
 }  // namespace
@@ -113,6 +198,8 @@ int main(int argc, char** argv) {
     run("blocking", [&] { blocking(world); });
     run("nonblocking", [&] { nonblocking(world); });
     run("matched", [&] { matched(world); });
+    run("counted", [&] { counted(world); });
+    run("second_attempt", [&] { second_attempt(world); });
     run("exchanged", [&] { exchanged(world); });
   });
 }
