@@ -9,6 +9,7 @@
 #include <functional>
 #include <future>
 #include <map>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -17,6 +18,7 @@
 
 #include <unistd.h>
 
+#include "tutti/bsp.hpp"
 #include "tutti/grid.hpp"
 #include "tutti/tasks.hpp"
 #include "tutti/tutti.hpp"
@@ -60,6 +62,15 @@ void send_signal(communicator& world, Signal signal) {
 
 std::optional<communicator> saved;
 std::optional<nonblocking_result<std::vector<int>>> saved_request;
+std::optional<message> saved_message;
+std::unique_ptr<tasks::runtime> saved_runtime;
+tasks::handle<long> saved_handle;
+
+// A message of each rank to itself.
+message message_on(communicator& comm) {
+  comm.bsend(send_buf(1), destination(comm.rank()), tag(1));
+  return comm.mprobe(source(comm.rank()), tag(1));
+}
 
 using program = std::function<void(communicator&)>;
 
@@ -208,6 +219,47 @@ const std::map<std::string, program> cases = {
          r.wait();
        sum(world);
      }},
+    {"received_message",
+     [](communicator& world) {
+       message m = message_on(world);
+       m.recv_single<int>();
+       m.recv_single<int>();
+     }},
+    {"message_of_freed_communicator",
+     [](communicator& world) {
+       communicator other = world.duplicate();
+       message m = message_on(other);
+       other.free();
+       m.recv_single<int>();
+     }},
+    {"message_after_run",
+     [](communicator& world) {
+       if (world.rank() == 0) saved_message = message_on(world);
+       sum(world);
+     }},
+    {"task_handle_after_run",
+     [](communicator& world) {
+       if (world.rank() == 0) {
+         saved_runtime = std::make_unique<tasks::runtime>(world.range(0, 0));
+         saved_handle = saved_runtime->data<long>(0);
+       }
+       sum(world);
+     }},
+    {"task_data_after_run",
+     [](communicator& world) {
+       if (world.rank() == 0) saved_runtime = std::make_unique<tasks::runtime>(world.range(0, 0));
+       sum(world);
+     }},
+    {"deregistered_slot",
+     [](communicator& world) {
+       bsp::context ctx(world);
+       int x = 0;
+       auto slot = ctx.registered(x);
+       ctx.sync();
+       slot.deregister();
+       ctx.put(1, 0, slot);
+       ctx.sync();
+     }},
     // --- threads that run no rank
     {"foreign_thread",
      [](communicator& world) {
@@ -215,6 +267,15 @@ const std::map<std::string, program> cases = {
        std::async(std::launch::async, [&] { sum(world); }).get();
      }},
 };
+
+// Uses the objects that a rank has saved, after its run has ended.
+void use_saved_objects() {
+  if (saved) saved->barrier();
+  if (saved_request) saved_request->wait();
+  if (saved_message) saved_message->recv_single<int>();
+  if (saved_handle) saved_runtime->fetch(saved_handle, 0);
+  if (saved_runtime) static_cast<void>(saved_runtime->data<long>(0));
+}
 
 }  // namespace
 
@@ -226,8 +287,7 @@ int main(int argc, char** argv) {
   }
   const int status = run(argc, argv, chosen->second);
   try {
-    if (saved) saved->barrier();
-    if (saved_request) saved_request->wait();
+    use_saved_objects();
   } catch (const usage_error& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 3;
