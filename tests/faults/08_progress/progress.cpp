@@ -4,6 +4,7 @@
 // In each case rank 0 completes an operation of one front end before it makes the call of another
 // one. All other ranks make that call first. So they wait in it until rank 0 arrives, and rank 0
 // needs their part of the first operation.
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
@@ -125,7 +126,8 @@ void receive_in_group(communicator& w, const step& blocking_call) {
 }
 
 // Rank 0 gets large areas of the other ranks. They leave the superstep as early as the library
-// permits, and wait in the other call.
+// permits, overwrite their areas and wait in the other call. If the library let them leave while
+// rank 0 still needs the data, rank 0 would get the new values.
 void superstep_ended(communicator& w, const step& blocking_call) {
   bsp::context ctx(w);
   std::vector<int> area(300000, w.rank());
@@ -135,6 +137,7 @@ void superstep_ended(communicator& w, const step& blocking_call) {
   if (first(w))
     for (int r = 1; r < w.size(); ++r) ctx.get(r, there, 0, got[static_cast<std::size_t>(r)]);
   ctx.sync();
+  if (!first(w)) std::fill(area.begin(), area.end(), -2);
   blocking_call();
   if (!first(w)) return;
   for (int r = 1; r < w.size(); ++r)

@@ -78,7 +78,8 @@ void small(communicator& world) {
 }
 
 // Below the stack of each rank lies memory that the process cannot read. The distance is at most
-// the size of a stack. Without guards the stack of another fiber lies there.
+// the size of a stack, and the shortest guard has 64 KiB. Without guards the stack of another fiber
+// lies there.
 void guards(communicator& world) {
   world.barrier();
   int ends[2];
@@ -86,17 +87,19 @@ void guards(communicator& world) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const auto here = reinterpret_cast<std::uintptr_t>(&ends) / page * page;
   const std::size_t pages = (256 << 10) / page;  // TUTTI_STACK of this case
-  bool found = false;
-  for (std::size_t i = 1; i <= pages && !found; ++i) {
+  const auto is_readable = [&](std::size_t i) {
     char byte = 0;
-    if (write(ends[1], reinterpret_cast<const void*>(here - i * page), 1) == 1)
-      found = read(ends[0], &byte, 1) != 1;
-    else
-      found = errno == EFAULT;
-  }
+    if (write(ends[1], reinterpret_cast<const void*>(here - i * page), 1) != 1) return errno != EFAULT;
+    return read(ends[0], &byte, 1) == 1;
+  };
+  std::size_t first = 1;
+  while (first <= pages && is_readable(first)) ++first;
+  std::size_t length = 0;
+  while (length < (64 << 10) / page && !is_readable(first + length)) ++length;
   close(ends[0]), close(ends[1]);
-  if (!found)
+  if (first > pages)
     throw usage_error("guards", world.rank(), "", "has no inaccessible page below its stack", "");
+  if (length < (64 << 10) / page) throw usage_error("guards", world.rank(), "", "has a short guard", "");
   world.barrier();
 }
 

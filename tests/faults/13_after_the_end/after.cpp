@@ -157,10 +157,12 @@ void moved_from(communicator& world) {
   plan_now.wait();
 }
 
-// Objects whose communicator was freed. The error names the operation.
+// Objects whose communicator was freed. The error names the operation. Each call was made before,
+// so it would otherwise repeat the cached call.
 void freed(communicator& world) {
   const int me = world.rank();
   graph_communicator graph = world.graph({me}, {me});
+  for (int i = 0; i < 3; ++i) graph.neighbor_alltoall(send_buf(std::vector<int>(1)));
   graph.free();
   const auto why = [](const char* operation) { return std::string(operation) + " on rank "; };
   const auto expect = [&](auto&& call, const char* operation) {
@@ -169,13 +171,26 @@ void freed(communicator& world) {
   expect([&] { graph.neighbor_alltoall(send_buf(std::vector<int>(1))); }, "neighbor_alltoall");
   if (world.size() > 1) {
     intercommunicator sides = world.between(1);
+    for (int i = 0; i < 3; ++i) sides.barrier();
     sides.free();
     expect([&] { sides.barrier(); }, "barrier");
   }
   communicator other = world.duplicate();
-  auto plan = other.barrier_init();
+  std::vector<int> v(3);
+  for (int i = 0; i < 3; ++i) {
+    other.allreduce(send_buf(v), op(std::plus<>{}));
+    other.bsend(send_buf(v), destination(me), tag(1));
+    other.recv(recv_buf(v), source(me), tag(1));
+  }
+  auto unused = other.barrier_init(), used = other.barrier_init();
+  used.start();
+  used.wait();
   other.free();
-  expect([&] { plan.start(); }, "barrier");
+  expect([&] { other.allreduce(send_buf(v), op(std::plus<>{})); }, "allreduce");
+  expect([&] { other.bsend(send_buf(v), destination(me), tag(1)); }, "bsend");
+  expect([&] { static_cast<void>(other.iprobe()); }, "iprobe");
+  check.throws<usage_error>([&] { unused.start(); }, {"barrier on rank ", "freed", "start before free()"});
+  check.throws<usage_error>([&] { used.start(); }, {"barrier on rank ", "freed", "start before free()"});
   world.barrier();
 }
 

@@ -2,8 +2,10 @@
 #
 # Installs to a fresh prefix and builds C, C++ and task programs against it with pkg-config and with
 # CMake. Runs each on an embedded engine and under each MPI, then moves the prefix and runs them
-# again. These programs are in the prefix and move with it. Programs outside are built against the
-# moved prefix; they find its modules by its headers.
+# again. These programs are in the prefix and move with it. Programs outside that were built before
+# the move run without a rebuild: LD_LIBRARY_PATH names the moved library, which finds the modules
+# beside it. Static programs find them by TUTTI_MODULE_PATH. Programs outside that are built against
+# the moved prefix find its modules by its headers.
 include("${CMAKE_CURRENT_LIST_DIR}/../../consumer/steps.cmake")
 set(here "${CMAKE_CURRENT_LIST_DIR}/programs")
 string(REPLACE "|" ";" launchers "${launchers}")
@@ -37,8 +39,13 @@ function(build_by_cmake folder)
   file(REMOVE_RECURSE "${work}/cmake")
 endfunction()
 
-function(run_all folder)
-  unset(ENV{TUTTI_MODULE_PATH})
+# The variable TUTTI_MODULE_PATH has the value of `modules`; it is unset if that is empty.
+function(run_all folder modules)
+  if(modules)
+    set(ENV{TUTTI_MODULE_PATH} "${modules}")
+  else()
+    unset(ENV{TUTTI_MODULE_PATH})
+  endif()
   foreach(program IN LISTS programs)
     foreach(how pkg-config cmake)
       set(file "${folder}/${how}-${program}")
@@ -72,16 +79,24 @@ must("${CMAKE_COMMAND}" --install "${build}" --prefix "${prefix}")
 file(MAKE_DIRECTORY "${prefix}/bin")
 build_by_pkg_config("${prefix}/bin")
 build_by_cmake("${prefix}/bin")
-run_all("${prefix}/bin")
+run_all("${prefix}/bin" "")
+set(earlier "${work}/built-before")
+file(GLOB built "${prefix}/bin/pkg-config-*" "${prefix}/bin/cmake-*")
+file(COPY ${built} DESTINATION "${earlier}")
 
 file(RENAME "${prefix}" "${work}/second")
 set(prefix "${work}/second")
 set(ENV{LD_LIBRARY_PATH} "${prefix}/${libdir}")
-run_all("${prefix}/bin")
+run_all("${prefix}/bin" "")
+set(modules "")
+if(NOT shared)
+  set(modules "${prefix}/${libdir}/tutti")
+endif()
+run_all("${earlier}" "${modules}")
 
 set(outside "${work}/programs")
 file(MAKE_DIRECTORY "${outside}")
 build_by_pkg_config("${outside}")
 build_by_cmake("${outside}")
-run_all("${outside}")
+run_all("${outside}" "")
 file(REMOVE_RECURSE "${work}")
