@@ -51,6 +51,7 @@ void discards(const communicator& world, const std::string& name, const Receive&
     sent.wait();
     world.barrier();
     check.that(!world.iprobe(tag(1)), name + " discards the message");
+    world.barrier();  // the next messages have the same tag
     check.equal(world.sendrecv(send_buf(n), destination(right), source(left), tag(1)).front(), n);
     world.barrier();
   }
