@@ -113,12 +113,13 @@ found_files find_files(std::string_view prefix, std::string_view suffix, const c
     const bool of_installation = std::find(named.begin(), named.end(), folder) == named.end();
     std::error_code error;
     std::vector<std::string> matching;
-    for (const auto& entry : fs::directory_iterator(folder, error)) {
-      const std::string file = entry.path().filename().string();
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+      const fs::path& path = entry->path();
+      const std::string file = path.filename().string();
       const bool fits = suffix.empty() ? file == prefix
                                        : file.size() >= prefix.size() + suffix.size() &&
                                              file.starts_with(prefix) && file.ends_with(suffix);
-      if (fits) matching.push_back(fs::absolute(entry.path()).lexically_normal().string());
+      if (fits) matching.push_back(fs::absolute(path).lexically_normal().string());
     }
     std::sort(matching.begin(), matching.end());
     for (std::string& path : matching) {

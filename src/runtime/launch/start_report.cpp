@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
 #include <system_error>
@@ -26,9 +25,16 @@ namespace fs = std::filesystem;
 constexpr const char* local_rank_variables[] = {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK",
                                                 "SLURM_LOCALID"};
 
-std::string contents_of(const fs::path& file) {
+// Empty or incomplete if the file cannot be read, because its process ended after it was opened.
+// Stream iterators would throw then, but read() sets the state of the stream.
+std::string contents_of(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::string all;
+  for (char part[4096]; in;) {
+    in.read(part, sizeof part);
+    all.append(part, static_cast<std::size_t>(in.gcount()));
+  }
+  return all;
 }
 
 // The environment with which the process started, each variable between two null characters. Empty
@@ -71,16 +77,22 @@ std::set<int> lower_ranks(const std::string& variable, int own) {
   return found;
 }
 
-// Whether a process of lower rank on this node ends within ten seconds. A higher rank waits longer,
-// so that it learns that a lower one has printed. A process that replaces its program has no
-// environment for a moment, so it must be absent for half a second.
+// Rounds of 100 ms.
+constexpr int rounds_until_seen = 50;
+constexpr int rounds_of(int rank) { return 100 + 30 * std::min(rank, 20); }
+
+// Whether a process of lower rank on this node has ended, or ends within ten seconds and three more
+// for each lower rank, at most 70 seconds. A higher rank waits longer, so that it learns that a
+// lower one has printed. A process that replaces its program has no environment for a moment, so it
+// must be absent for half a second.
 //
 // A rank that has not been seen has either not got its environment yet, or ended before. Only the
-// first can be seen later. So a rank that was never seen has ended.
+// first can be seen later. So a rank that was never seen has ended. If none is seen for five
+// seconds, all have ended.
 bool lower_rank_ends(const std::string& variable, int own) {
   std::set<int> seen;
   int absent = 0;
-  for (int i = 0; i < 100 + 30 * std::min(own, 20) && absent < 5; ++i) {
+  for (int i = 0; i < (seen.empty() ? rounds_until_seen : rounds_of(own)) && absent < 5; ++i) {
     const std::set<int> running = lower_ranks(variable, own);
     seen.insert(running.begin(), running.end());
     absent = running.size() == seen.size() ? 0 : absent + 1;

@@ -15,7 +15,9 @@ bool is_nonzero_process();
 /// Rank 0 always prints, and so does a process that no launcher started. The first process of each
 /// other node prints two seconds later, unless the launcher has ended it until then. Any other
 /// process prints nothing once a process of lower rank on its node has ended, because that one has
-/// printed. If all of them run for ten seconds more, they can start, and this process prints.
+/// printed. It waits five seconds for the first sight of a lower rank. If none appears, all have
+/// ended. If all of them run for ten seconds and three more for each of them, they can start, and
+/// this process prints. It waits at most 70 seconds.
 bool must_report_start();
 
 }  // namespace tutti::detail
