@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/environment_variables.hpp"
+#include "base/report_text.hpp"
 #include "communicator/checked_mode.hpp"
 #include "tutti/error.hpp"
 
@@ -18,7 +19,7 @@ using text = std::array<char, 1024>;
 text variables_that_decide(const selection& by) {
   std::string all;
   const auto add = [&](const std::string& name, const std::string& value) {
-    if (!value.empty()) all += (all.empty() ? "" : ", ") + name + "=" + value;
+    if (!value.empty()) all += (all.empty() ? "" : ", ") + name + "=" + echoed(value);
   };
   for (const char* name : {"TUTTI_TREES", "TUTTI_COLL_SELECTION_JSON_FILE",
                            "TUTTI_COLL_COMPOSITION_JSON_FILE", "TUTTI_COLL_FALLBACK", "TUTTI_CHECK"})
@@ -30,7 +31,7 @@ text variables_that_decide(const selection& by) {
     add(override_variable(what, override_kind::composition), by.forced[i].composition);
   }
   if (const trees_file file = user_trees(); file.is_default)
-    all += (all.empty() ? "the trees of " : ", the trees of ") + file.path;
+    all += (all.empty() ? "the trees of " : ", the trees of ") + echoed(file.path);
   if (all.empty()) all = "no variable set";
   text cut{};
   std::copy_n(all.begin(), std::min(all.size(), cut.size() - 1), cut.begin());

@@ -268,8 +268,8 @@ bool tree_reader::read_when(const json::value& v, const std::string& pointer, li
 }
 
 std::string fault::text() const {
-  return file + ":" + std::to_string(line) + ": " + (pointer.empty() ? "" : pointer + ": ") + reason +
-         (suggestion.empty() ? "" : " (" + suggestion + ")");
+  return echoed(file) + ":" + std::to_string(line) + ": " + (pointer.empty() ? "" : echoed(pointer) + ": ") +
+         reason + (suggestion.empty() ? "" : " (" + suggestion + ")");
 }
 
 read_result read_tree(std::string_view text, std::string_view file, extent required, bool builtin,

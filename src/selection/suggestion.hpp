@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/report_text.hpp"
+
 namespace tutti::detail {
 
 /// The number of insertions, deletions, replacements and exchanges of adjacent characters that
@@ -50,11 +52,7 @@ inline std::string_view closest(std::string_view name, std::span<const std::stri
 }
 
 /// A name in quotation marks, truncated if it is long.
-inline std::string quoted(std::string_view name) {
-  std::string text = "\"";
-  text += name.size() <= 60 ? name : std::string(name.substr(0, 57)) + "...";
-  return text + "\"";
-}
+inline std::string quoted(std::string_view name) { return '"' + echoed(name) + '"'; }
 
 /// Returns `did you mean "ring"?` or, if no name is near, the list of known names.
 inline std::string suggest(std::string_view name, std::span<const std::string_view> known) {

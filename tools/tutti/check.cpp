@@ -243,9 +243,8 @@ void prove_all(std::vector<row>& rows, const std::vector<int>& ranks, const chec
 int prove_algorithms(const check_options& options) {
   const std::vector<int> ranks = parse_ranks(options.ranks);
   if (ranks.empty()) {
-    fmt::print(stderr,
-               "tutti check: \"{}\" is not a list of numbers of ranks, such as 1..64, 8 or 2,4,8..12\n",
-               options.ranks);
+    fmt::print(stderr, "tutti check: {} is not a list of numbers of ranks, such as 1..64, 8 or 2,4,8..12\n",
+               detail::quoted(options.ranks));
     return 2;
   }
   std::vector<row> rows;
@@ -260,8 +259,8 @@ int prove_algorithms(const check_options& options) {
     add(catalogue());
     add(composition_catalogue());
     if (rows.size() != before) continue;
-    fmt::print(stderr, "tutti check: there is no algorithm, composition or collective \"{}\"; {}\n", name,
-               suggest_any(name));
+    fmt::print(stderr, "tutti check: there is no algorithm, composition or collective {}; {}\n",
+               detail::quoted(name), suggest_any(name));
     return 2;
   }
   if (!options.as_json && !options.quiet)

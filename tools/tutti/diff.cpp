@@ -90,7 +90,7 @@ void print(const comparison& all, const diff_options& options) {
 
 int run(const diff_options& options) {
   if (!options.engine.empty() && !is_engine(options.engine)) {
-    fmt::print(stderr, "tutti diff: there is no engine \"{}\"; there are {}\n", options.engine,
+    fmt::print(stderr, "tutti diff: there is no engine {}; there are {}\n", detail::quoted(options.engine),
                engine_names("and"));
     return 2;
   }

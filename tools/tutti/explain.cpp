@@ -13,6 +13,7 @@
 #include <fmt/core.h>
 
 #include "base/regular_file.hpp"
+#include "base/report_text.hpp"
 #include "engines/engine_table.hpp"
 #include "subcommands.hpp"
 
@@ -95,11 +96,12 @@ explain_result result_of_line(const std::string& line) {
   explain_query q;
   CLI::App app;
   add_options(app, q);
+  const std::vector<std::string> words_of_line = arguments;
   std::reverse(arguments.begin(), arguments.end());
   try {
     app.parse(arguments);
   } catch (const CLI::ParseError& e) {
-    throw called_wrongly(e.what());
+    throw called_wrongly(with_short_values(e.what(), words_of_line));
   }
   return resolve_query(q);
 }
@@ -108,7 +110,7 @@ int print_batch(const std::string& file, bool as_object) {
   constexpr std::size_t max_bytes = std::size_t{64} << 20;
   file_text read = read_regular_file(file, max_bytes + 1);
   if (!read.problem.empty()) throw called_wrongly(read.problem);
-  if (read.text.size() > max_bytes) throw called_wrongly(file + " has more than 64 MiB");
+  if (read.text.size() > max_bytes) throw called_wrongly(echoed(file) + " has more than 64 MiB");
   std::istringstream in(std::move(read.text));
   json all = json::array();
   std::size_t number = 0;
@@ -122,7 +124,7 @@ int print_batch(const std::string& file, bool as_object) {
       else
         fmt::print("{}> {}\n{}", number == 1 ? "" : "\n", line, as_text(a));
     } catch (const std::exception& e) {
-      throw called_wrongly(fmt::format("{}:{}: {}", file, number, e.what()));
+      throw called_wrongly(fmt::format("{}:{}: {}", echoed(file), number, e.what()));
     }
   }
   if (as_object) fmt::print("{}\n", all.dump(2));

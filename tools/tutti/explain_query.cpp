@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include "base/environment_variables.hpp"
+#include "base/report_text.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "engines/engine_table.hpp"
 #include "engines/node_topology.hpp"
@@ -180,7 +181,7 @@ void read_topology(const explain_query& q, queried_call& requested, int ranks) {
   try {
     requested.topology = q.nodes.empty() ? topology_of_process(ranks) : read_nodes(q.nodes, ranks);
   } catch (const std::invalid_argument& fault) {
-    throw called_wrongly(fmt::format("--nodes {}: {}", q.nodes, fault.what()));
+    throw called_wrongly(fmt::format("--nodes {}: {}", echoed(q.nodes), fault.what()));
   }
 }
 
@@ -196,7 +197,7 @@ std::size_t read_count(const explain_query& q, const element& type, collective w
   if (bytes % type.size != 0)
     throw called_wrongly(fmt::format(
         "{} bytes are not a whole number of elements of {} bytes; pass --bytes {}, or another --type",
-        q.bytes, type.size, bytes / type.size * type.size));
+        echoed(q.bytes), type.size, bytes / type.size * type.size));
   return bytes / type.size;
 }
 
@@ -220,7 +221,7 @@ reach read_group(const explain_query& q) {
   if (q.group == "ring") return reach::neighbors_around;
   if (q.group == "logchain") return reach::hops;
   if (q.group == "logring") return reach::hops_around;
-  throw called_wrongly(fmt::format("--group is {}; pass chain, ring, logchain or logring", q.group));
+  throw called_wrongly(fmt::format("--group is {}; pass chain, ring, logchain or logring", echoed(q.group)));
 }
 
 // The conditions that the engine declares: facts of the machine, or given by the user.
@@ -240,7 +241,7 @@ void read_conditions(const explain_query& q, const engine_entry& engine, int ran
     if (std::none_of(known.begin(), known.end(), [&](const engine_condition& k) { return k.name == name; }))
       throw_unknown("condition of this engine", name, names_in(known));
     if (value != "true" && value != "false")
-      throw called_wrongly(fmt::format("--condition {}: pass {}=true or {}=false", text, name, name));
+      throw called_wrongly(fmt::format("--condition {}: pass {}=true or {}=false", echoed(text), name, name));
     state(name, value == "true");
   }
 }

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "base/environment_variables.hpp"
+#include "base/report_text.hpp"
 #include "engines/engine_table.hpp"
 #include "explain.hpp"
 #include "runtime/settings/active_trees.hpp"
@@ -117,7 +118,7 @@ std::string rejection_of(const explain_result& a) {
     if (a.settings->when_unfit() != detail::fallback::error || r.rejected_names.empty()) return "";
     const resolution::rejected_name& u = r.rejected_names.front();
     return fmt::format("{}: \"{}\" does not serve this call: {} (TUTTI_COLL_FALLBACK=error)", name_of(what),
-                       u.name, u.reason);
+                       echoed(u.name), u.reason);
   };
   if (std::string text = unfit(a.found, a.requested.arguments.what); !text.empty()) return text;
   if (!a.found.served) return "no algorithm serves this call on this engine";
@@ -195,7 +196,7 @@ std::string place_of(const explain_result& a) {
       break;
   }
   const origin& from = leaf_of(a, composed ? tree_half::composition : tree_half::pure).from;
-  return from.file == nullptr ? "no region" : fmt::format("{}:{}", from.file->name, from.line);
+  return from.file == nullptr ? "no region" : fmt::format("{}:{}", echoed(from.file->name), from.line);
 }
 
 std::vector<path_step> path_of(const explain_result& a) {

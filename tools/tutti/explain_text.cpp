@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "base/report_text.hpp"
 #include "explain.hpp"
 #include "text.hpp"
 
@@ -183,7 +184,7 @@ std::string as_text(const explain_result& a) {
                         with_parameters(a.chosen(), a.requested.arguments.what, a.parameter_values()),
                         place_of(a), source_of(a));
     for (const resolution::rejected_name& u : a.found.rejected_names)
-      text += fmt::format("  in place of {}, which does not serve it\n", u.name);
+      text += fmt::format("  in place of {}, which does not serve it\n", echoed(u.name));
     if (const catalogue_entry* e = a.chosen())
       for (const algorithm_parameter_range& p : e->parameters) {
         const std::uint32_t value = a.parameter_values()[static_cast<std::size_t>(p.which)];

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/environment_variables.hpp"
+#include "base/report_text.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "engines/engine_table.hpp"
 #include "engines/node_topology.hpp"
@@ -146,16 +147,17 @@ void print_markdown() {
 
 void print_table(const json& all) {
   const auto text = [](const json& j) { return j.get<std::string>(); };
+  const auto value_of_user = [](const json& j) { return echoed(j.get<std::string>()); };
   fmt::print("tutti {}\n\nengines\n", text(all["version"]));
   for (const auto& e : all["engines"])
     fmt::print("  {:<10} {}; {}\n", text(e), find_engine(text(e))->meaning, find_engine(text(e))->when);
   fmt::print("\nMPI modules\n");
   for (const auto& m : all["modules"])
     fmt::print("  {:<10} {}\n             {}\n", text(m["name"]),
-               text(m.contains("version") ? m["version"] : m["fault"]), text(m["file"]));
+               text(m.contains("version") ? m["version"] : m["fault"]), value_of_user(m["file"]));
   if (all["modules"].empty()) {
     fmt::print("  none; searched:\n");
-    for (const auto& folder : all["searched"]) fmt::print("    {}\n", text(folder));
+    for (const auto& folder : all["searched"]) fmt::print("    {}\n", value_of_user(folder));
   }
   for (const auto& file : all["not_loaded"]) fmt::print("  not loaded: {}\n", text(file));
   fmt::print("\nmachine\n  {}, {} usable cores, {} MiB\n", text(all["machine"]["processor"]),
@@ -166,19 +168,20 @@ void print_table(const json& all) {
   const bool fault = topology.contains("fault");
   fmt::print("\ntopology\n  {}{}\n", text(topology[fault ? "fault" : "text"]),
              topology["pretended"].get<bool>() && !fault ? " (TUTTI_NODES)" : "");
-  fmt::print("\ntrees\n  {}\n", all["trees"].is_null() ? "the built-in ones" : text(all["trees"]));
+  fmt::print("\ntrees\n  {}\n", all["trees"].is_null() ? "the built-in ones" : value_of_user(all["trees"]));
   fmt::print("\n{} algorithms (tutti list)\n\nvariables\n", all["algorithms"].get<std::size_t>());
   for (const auto& v : all["variables"]) {
     const std::string preset = text(v["default"]).empty() ? "nothing" : text(v["default"]);
     const bool one_per_collective = v.contains("set");
     if (one_per_collective)
-      for (const auto& [name, value] : v["set"].items()) fmt::print("  {:<36} {}\n", name, text(value));
+      for (const auto& [name, value] : v["set"].items())
+        fmt::print("  {:<36} {}\n", name, value_of_user(value));
     if (!one_per_collective || v["set"].empty())
       fmt::print("  {:<36} {}\n", text(v["name"]),
-                 v["value"].is_null() ? "(unset: " + preset + ")" : text(v["value"]));
+                 v["value"].is_null() ? "(unset: " + preset + ")" : value_of_user(v["value"]));
   }
   for (const auto& name : all["unknown_variables"])
-    fmt::print("  {:<36} set, but tutti has no such variable\n", text(name));
+    fmt::print("  {:<36} set, but tutti has no such variable\n", value_of_user(name));
 }
 
 }  // namespace

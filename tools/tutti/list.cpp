@@ -147,10 +147,12 @@ void print_tables(const algorithms& pure, const compositions& composed) {
     t.print(columns);
     any_cut = any_cut || t.any_cut();
   }
-  fmt::print("\n{}{}{}{}\n", composed.empty() || !pure.empty() ? count(pure.size(), "algorithm") : "",
-             composed.empty() || pure.empty() ? "" : ", ",
-             composed.empty() ? "" : count(composed.size(), "composition"),
-             any_cut ? "; --long shows all of it" : "");
+  const std::string counts =
+      fmt::format("{}{}{}{}", composed.empty() || !pure.empty() ? count(pure.size(), "algorithm") : "",
+                  composed.empty() || pure.empty() ? "" : ", ",
+                  composed.empty() ? "" : count(composed.size(), "composition"),
+                  any_cut ? "; --long shows all of it" : "");
+  fmt::print("\n{}", wrapped(counts, 0));
 }
 
 void print_line(std::string_view what, std::string_view text) {
@@ -208,8 +210,9 @@ int list_algorithms(const list_options& options) {
     const bool known =
         std::find(collective_names.begin(), collective_names.end(), options.which) != collective_names.end();
     if (!known) {
-      fmt::print(stderr, "tutti list: there is no {} \"{}\"; {}\n", one ? "algorithm" : "collective",
-                 options.which, one ? suggest_algorithm(options.which) : suggest_any(options.which));
+      fmt::print(stderr, "tutti list: there is no {} {}; {}\n", one ? "algorithm" : "collective",
+                 detail::quoted(options.which),
+                 one ? suggest_algorithm(options.which) : suggest_any(options.which));
       return 2;
     }
   }

@@ -17,6 +17,7 @@
 
 #include "selection/suggestion.hpp"
 #include "subcommands.hpp"
+#include "text.hpp"
 #include "tutti/error.hpp"
 #include "tutti/version.hpp"
 
@@ -34,7 +35,7 @@ std::vector<std::string> extract_command(int& argc, char** argv) {
 
 // Returns the subcommand that the user typed if it does not exist, else null.
 const char* unknown_subcommand(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return nullptr;
+  if (argc < 2 || (argv[1][0] == '-' && argv[1][1] != 0)) return nullptr;
   const auto all = app.get_subcommands([](const CLI::App*) { return true; });
   const auto has_name = [&](const CLI::App* one) { return one->get_name() == argv[1]; };
   return std::none_of(all.begin(), all.end(), has_name) ? argv[1] : nullptr;
@@ -47,6 +48,25 @@ int report_unknown_subcommand(CLI::App& app, std::string_view typed) {
   const std::vector<std::string_view> known(names.begin(), names.end());
   fmt::print(stderr, "tutti: there is no subcommand {}; {} (tutti --help)\n", tutti::detail::quoted(typed),
              tutti::detail::suggest(typed, known));
+  return 2;
+}
+
+// Returns the option that the user typed in place of a subcommand if it does not exist, else null.
+const char* unknown_option(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2) return nullptr;
+  const std::string_view typed = argv[1];
+  if (typed.size() < 2 || typed[0] != '-' || typed == "--") return nullptr;
+  const std::string_view name = typed[1] == '-' ? typed.substr(0, typed.find('=')) : typed.substr(0, 2);
+  return app.get_option_no_throw(std::string(name)) == nullptr ? argv[1] : nullptr;
+}
+
+int report_unknown_option(const CLI::App& app, std::string_view typed) {
+  std::vector<std::string> names;
+  for (const CLI::Option* one : app.get_options())
+    for (const std::string& name : one->get_lnames()) names.push_back("--" + name);
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  fmt::print(stderr, "tutti: there is no option {} before a subcommand; {} (tutti --help)\n",
+             tutti::detail::quoted(typed), tutti::detail::suggest(typed, known));
   return 2;
 }
 
@@ -70,6 +90,10 @@ int main(int argc, char** argv) {
   CLI::App app{"tutti: collective communication for C++"};
   app.set_version_flag("--version", std::string("tutti ") + TUTTI_VERSION);
   app.require_subcommand(1);
+  const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+  app.failure_message([&](const CLI::App* one, const CLI::Error& e) {
+    return tutti::tool::with_short_values(CLI::FailureMessage::simple(one, e), arguments);
+  });
   app.footer(
       "Examples:\n  tutti info\n  tutti info --json\n  tutti list allreduce\n  tutti show allreduce/ring "
       "--ranks 8\n"
@@ -88,6 +112,7 @@ int main(int argc, char** argv) {
   tutti::tool::add_preload(app, status, command);
   tutti::tool::add_import(app, status);
   if (const char* typed = unknown_subcommand(app, argc, argv)) return report_unknown_subcommand(app, typed);
+  if (const char* typed = unknown_option(app, argc, argv)) return report_unknown_option(app, typed);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "base/environment_variables.hpp"
+#include "base/report_text.hpp"
 #include "selection/json.hpp"
 #include "selection/suggestion.hpp"
 #include "selection/truth_set.hpp"
@@ -115,8 +116,8 @@ class converter {
     quantity q = count ? quantity::count : quantity::bytes;
     if (k.name == "total_msg_size") q = quantity::total_bytes;
     if (all_values(what_)[static_cast<std::size_t>(q)].max == 0) {
-      note(line,
-           fmt::format("\"{}{}{}\" is skipped: not all ranks know this size", k.name, k.relation, k.operand));
+      note(line, fmt::format("\"{}{}{}\" is skipped: not all ranks know this size", k.name, k.relation,
+                             echoed(k.operand)));
       return test::constant(false);
     }
     return test::of(q, k.relation == "<" ? *number - 1 : *number);
@@ -239,12 +240,12 @@ class converter {
     std::vector<std::string> left_out;
     if (k.name == "algorithm" && counterpart_of(what_, k.operand, with, made, why, left_out)) {
       for (const std::string& one : left_out)
-        note(line, fmt::format("{}: the parameter {} has no counterpart", k.operand, one));
+        note(line, fmt::format("{}: the parameter {} has no counterpart", echoed(k.operand), echoed(one)));
       made.from.line = line;
       if (demands_of(made).beyond.empty()) return made;
       why = demands_of(made).beyond;
     }
-    note(line, k.operand + " has no counterpart" + (why.empty() ? "" : ": " + why));
+    note(line, echoed(k.operand) + " has no counterpart" + (why.empty() ? "" : ": " + why));
     return unknown();
   }
 
@@ -343,14 +344,14 @@ imported import_mpich(std::string_view text, const std::string& file) {
   imported all;
   const json::parsed read = json::parse(text);
   if (!read.good) {
-    all.problem = fmt::format("{}:{}: {}", file, read.line, read.problem);
+    all.problem = fmt::format("{}:{}: {}", echoed(file), read.line, read.problem);
     return all;
   }
   std::map<std::string, int> named;
   std::vector<int> inter;
   collectives_of(read.root, named, inter);
   if (named.empty()) {
-    all.problem = file + " is not a selection file of MPICH: no key begins with \"collective=\"";
+    all.problem = echoed(file) + " is not a selection file of MPICH: no key begins with \"collective=\"";
     return all;
   }
   std::set<std::pair<int, std::string>> notes;
@@ -362,15 +363,16 @@ imported import_mpich(std::string_view text, const std::string& file) {
                                   std::find(collective_names.begin(), collective_names.end(),
                                             name.substr(1)) != collective_names.end();
       notes.emplace(
-          line,
-          name + (is_nonblocking ? ": in tutti a nonblocking call runs the algorithm of the blocking call"
-                                 : ": tutti has no such collective"));
+          line, echoed(name) + (is_nonblocking
+                                    ? ": in tutti a nonblocking call runs the algorithm of the blocking call"
+                                    : ": tutti has no such collective"));
       continue;
     }
     const auto c = static_cast<std::size_t>(at - collective_names.begin());
     all.made.pure[c] = converter(static_cast<collective>(c), file, notes).convert(read.root);
   }
-  for (const auto& [line, note] : notes) all.notes.push_back(fmt::format("{}:{}: {}", file, line, note));
+  for (const auto& [line, note] : notes)
+    all.notes.push_back(fmt::format("{}:{}: {}", echoed(file), line, note));
   return all;
 }
 

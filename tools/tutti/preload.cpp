@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/environment_variables.hpp"
+#include "base/report_text.hpp"
 #include "detect_mpi.hpp"
 #include "runtime/launch/modules.hpp"
 #include "subcommands.hpp"
@@ -64,18 +65,18 @@ void refuse_other_programs(const words& command, const std::string& mpi) {
   const auto [program, other] = program_among(arguments_of_launcher);
   if (other.empty() || other == mpi || !program_among(arguments_of_launcher, mpi).first.empty()) return;
   throw called_wrongly(
-      fmt::format("{} links {}, but {} belongs to {}; start it with mpirun.{}, or pass --mpi {}", program,
-                  title(other), command[0], title(mpi), other, mpi));
+      fmt::format("{} links {}, but {} belongs to {}; start it with mpirun.{}, or pass --mpi {}",
+                  echoed(program), title(other), echoed(command[0]), title(mpi), other, mpi));
 }
 
 std::string mpi_by_launcher(const words& command, const std::string& file, const std::string& requested) {
   const std::string mpi = mpi_of_launcher(file);
   if (mpi.empty() && requested.empty())
-    throw called_wrongly(
-        fmt::format("{} does not show which MPI it belongs to; pass --mpi openmpi or --mpi mpich", file));
+    throw called_wrongly(fmt::format(
+        "{} does not show which MPI it belongs to; pass --mpi openmpi or --mpi mpich", echoed(file)));
   if (!mpi.empty() && !requested.empty() && mpi != requested)
     throw called_wrongly(fmt::format("{} belongs to {}, but --mpi is {}; leave --mpi out, or start mpirun.{}",
-                                     command[0], title(mpi), requested, requested));
+                                     echoed(command[0]), title(mpi), requested, requested));
   if (requested.empty()) refuse_other_programs(command, mpi);
   return mpi.empty() ? requested : mpi;
 }
@@ -84,8 +85,8 @@ std::string mpi_by_program(const words& command, const std::string& requested) {
   if (!requested.empty()) return requested;
   if (const std::string linked = program_among(command).second; !linked.empty()) return linked;
   if (const auto set = setting("TUTTI_MPI"); set && (*set == "openmpi" || *set == "mpich")) return *set;
-  throw called_wrongly(
-      fmt::format("{} is not a launcher and links no MPI; pass --mpi openmpi or --mpi mpich", command[0]));
+  throw called_wrongly(fmt::format("{} is not a launcher and links no MPI; pass --mpi openmpi or --mpi mpich",
+                                   echoed(command[0])));
 }
 
 // The library is in the folder of the engine modules.
@@ -100,18 +101,20 @@ std::string library_for(const std::string& mpi) {
       throw called_wrongly(
           fmt::format("LD_PRELOAD splits names at spaces and colons, but {} has one; set TUTTI_MODULE_PATH "
                       "to a link to its folder that has none",
-                      file));
+                      echoed(file)));
     return file;
   }
   if (!files.rejected.empty())
-    throw called_wrongly(
-        fmt::format("{} is not loaded: {}; make it a regular file; make root or yourself the owner of it and the "
-                    "folders above it, writable by nobody else; or set TUTTI_MODULE_PATH to another folder",
-                    name, fmt::join(files.rejected, "; ")));
+    throw called_wrongly(fmt::format(
+        "{} is not loaded: {}; make it a regular file; make root or yourself the owner of it and the "
+        "folders above it, writable by nobody else; or set TUTTI_MODULE_PATH to another folder",
+        name, fmt::join(files.rejected, "; ")));
+  std::vector<std::string> folders = module_folders();
+  for (std::string& one : folders) one = echoed(one);
   throw called_wrongly(
       fmt::format("there is no {} for {} (searched: {}); build tutti where {} is installed, or set "
                   "TUTTI_MODULE_PATH to the folder",
-                  name, title(mpi), fmt::join(module_folders(), ", "), title(mpi)));
+                  name, title(mpi), fmt::join(folders, ", "), title(mpi)));
 }
 
 // The TUTTI_ variables that the ranks need, by name. It includes those that this process has
@@ -185,7 +188,7 @@ plan make_plan(const words& command, const preload_options& options) {
   plan p;
   p.file = program_file(command[0]);
   if (p.file.empty())
-    throw called_wrongly(fmt::format("{} is not a program that can be started{}", command[0],
+    throw called_wrongly(fmt::format("{} is not a program that can be started{}", echoed(command[0]),
                                      command[0].find('/') == std::string::npos
                                          ? "; install it, or add its folder to PATH"
                                          : "; check that the file exists and is executable"));
@@ -240,7 +243,7 @@ void print(const plan& p, bool as_json) {
   for (std::string& word : p.command) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   execv(p.file.c_str(), arguments.data());
-  throw called_wrongly(fmt::format("{} cannot be started: {}", p.file, std::strerror(errno)));
+  throw called_wrongly(fmt::format("{} cannot be started: {}", echoed(p.file), std::strerror(errno)));
 }
 
 }  // namespace
@@ -275,8 +278,8 @@ void add_preload(CLI::App& app, int& status, const std::vector<std::string>& com
       "  tutti preload --print -- mpirun -n 4 ./app\n");
   preload->callback([preload, options, command, &status] {
     if (const auto extra = preload->remaining(); !extra.empty())
-      throw called_wrongly(
-          fmt::format("\"{}\" is not an option; write the command after --, as in: {}", extra[0], example));
+      throw called_wrongly(fmt::format("{} is not an option; write the command after --, as in: {}",
+                                       detail::quoted(extra[0]), example));
     const plan p = make_plan(command, *options);
     if (!options->print) replace_process(p);
     print(p, options->as_json);

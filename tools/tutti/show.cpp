@@ -60,7 +60,8 @@ choice find(const std::string& text) {
     throw called_wrongly{fmt::format("\"{0}\" is a collective; \"tutti list {0}\" has its algorithms", base)};
   for (const composed_algorithm* c : composition_catalogue())
     if (c->name == base || c->short_name() == base) refuse_composition(*c);
-  throw called_wrongly{fmt::format("there is no algorithm \"{}\"; {}", base, suggest_algorithm(base))};
+  throw called_wrongly{
+      fmt::format("there is no algorithm {}; {}", detail::quoted(base), suggest_algorithm(base))};
 }
 
 proof::case_options call_of(const show_options& options, const choice& c) {

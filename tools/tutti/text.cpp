@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/environment_variables.hpp"
+#include "base/report_text.hpp"
 #include "runtime/settings/settings.hpp"
 #include "subcommands.hpp"
 
@@ -21,17 +22,31 @@ class nearest_name {
  public:
   explicit nearest_name(std::string_view typed) : typed_(typed) {}
   void consider(std::string_view name) {
+    if (typed_.size() > max_length || !is_near_name(name)) return;
     const std::size_t d = edit_distance(typed_, name);
     if (!best_.empty() && d >= best_distance_) return;
     best_distance_ = d;
     best_ = name;
   }
   std::string suggestion() const {
-    return !best_.empty() && is_near(best_distance_, typed_.size()) ? "did you mean \"" + best_ + "\"?"
-                                                                    : "tutti list shows all names";
+    return best_.empty() ? "tutti list shows all names" : "did you mean \"" + best_ + "\"?";
   }
 
  private:
+  static constexpr std::size_t max_length = 100;  // all names are shorter
+
+  // The collective and the algorithm of "allreduce/ring" must be near one by one. A long collective
+  // would else make every algorithm near.
+  bool is_near_name(std::string_view name) const {
+    const auto near = [](std::string_view a, std::string_view b) {
+      return is_near(edit_distance(a, b), a.size());
+    };
+    const std::size_t slash = typed_.find('/'), slash_of_name = name.find('/');
+    if (slash == typed_.npos || slash_of_name == name.npos) return near(typed_, name);
+    return near(typed_.substr(0, slash), name.substr(0, slash_of_name)) &&
+           near(typed_.substr(slash + 1), name.substr(slash_of_name + 1));
+  }
+
   std::string_view typed_;
   std::string best_;
   std::size_t best_distance_ = 0;
@@ -69,6 +84,24 @@ std::string suggest_any(std::string_view typed) {
   consider_collectives(n);
   consider_algorithms(n, typed);
   return n.suggestion();
+}
+
+std::string with_short_values(std::string message, std::span<const std::string> arguments) {
+  const auto shorten = [&](const std::string& value) {
+    const std::string text = echoed(value);
+    if (text == value) return;
+    for (std::size_t at = 0; (at = message.find(value, at)) != message.npos; at += text.size())
+      message.replace(at, value.size(), text);
+  };
+  for (const std::string& argument : arguments) {
+    shorten(argument);
+    for (std::size_t at = 0; at < argument.size();) {  // --option=value,value
+      const std::size_t end = std::min(argument.find_first_of("=,", at), argument.size());
+      shorten(argument.substr(at, end - at));
+      at = end + 1;
+    }
+  }
+  return message;
 }
 
 std::size_t columns_of_output() {

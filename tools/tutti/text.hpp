@@ -3,6 +3,7 @@
 // Text functions of the command line: suggestions for misspelt names, and line wrapping.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,9 @@ std::string suggest_collective(std::string_view typed);
 std::string suggest_algorithm(std::string_view typed);
 /// The same for collectives, algorithms and compositions.
 std::string suggest_any(std::string_view typed);
+
+/// A message of CLI11 about `arguments`. Their values are truncated as by echoed().
+std::string with_short_values(std::string message, std::span<const std::string> arguments);
 
 /// Returns the columns of a line: COLUMNS if it is set, else the width of the terminal on standard
 /// output. Returns 0, for no limit, if standard output is no terminal.

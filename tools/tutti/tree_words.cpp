@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "base/report_text.hpp"
 #include "engines/engine_table.hpp"
 #include "selection/tree_text.hpp"
 
@@ -40,8 +41,7 @@ constexpr std::array phrases = {
            "combining node by node breaks the order"},
     phrase{condition::device_memory, "a buffer is in device memory", "no buffer is in device memory"},
     phrase{condition::log_hops, "ranks can send 1, 2, 4 ... hops", "ranks cannot send 1, 2, 4 ... hops"},
-    phrase{condition::neighbors, "ranks can send to their neighbors",
-           "ranks cannot send to their neighbors"},
+    phrase{condition::neighbors, "ranks can send to their neighbors", "ranks cannot send to their neighbors"},
     phrase{condition::wraps, "the last ranks can send to the first",
            "the last ranks cannot send to the first"},
 };
@@ -151,7 +151,7 @@ std::string words_for(const leaf& l) {
 }
 
 std::string place_of(const origin& from) {
-  return from.file == nullptr ? "nowhere" : fmt::format("{}:{}", from.file->name, from.line);
+  return from.file == nullptr ? "nowhere" : fmt::format("{}:{}", echoed(from.file->name), from.line);
 }
 
 }  // namespace tutti::tool

@@ -141,11 +141,12 @@ std::filesystem::path output_path(const tune_options& w) {
   std::error_code fault;
   if (std::filesystem::is_directory(path, fault)) path /= w.engine + ".json";
   if (std::filesystem::exists(path, fault) && !std::filesystem::is_regular_file(path, fault))
-    throw called_wrongly{path.string() + " is not a regular file"};
+    throw called_wrongly{echoed(path.string()) + " is not a regular file"};
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   if (!std::filesystem::is_directory(folder, fault))
-    throw called_wrongly{folder.string() + " is not a folder"};
-  if (access(folder.c_str(), W_OK) != 0) throw called_wrongly{folder.string() + " cannot be written to"};
+    throw called_wrongly{echoed(folder.string()) + " is not a folder"};
+  if (access(folder.c_str(), W_OK) != 0)
+    throw called_wrongly{echoed(folder.string()) + " cannot be written to"};
   return path;
 }
 
@@ -163,7 +164,7 @@ void write_atomically(const std::filesystem::path& path, const std::string& text
   const bool good = written && !error;
   if (!good) std::filesystem::remove(part, error);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (!good) throw called_wrongly{path.string() + " cannot be written"};
+  if (!good) throw called_wrongly{echoed(path.string()) + " cannot be written"};
 }
 
 tuning::campaign_options campaign_of(const tune_options& w, double seconds) {

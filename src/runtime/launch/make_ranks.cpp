@@ -29,7 +29,9 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
 module_file pick_module(const launcher& by, const char* header) {
   std::vector<std::string> rejected;
   const auto available = find_modules(header, &rejected);
-  std::string searched = "searched: " + joined(module_folders(header), ", ");
+  std::vector<std::string> folders = module_folders(header);
+  for (std::string& one : folders) one = echoed(one);
+  std::string searched = "searched: " + joined(folders, ", ");
   if (!rejected.empty()) searched += "; not loaded: " + joined(rejected, "; ");
   std::string requested = by.module;
   if (const auto set = setting("TUTTI_MPI")) requested = *set;

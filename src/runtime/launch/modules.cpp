@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/environment_variables.hpp"
+#include "base/report_text.hpp"
 #include "runtime/launch/trust.hpp"
 #include "tutti/error.hpp"
 
@@ -125,7 +126,7 @@ found_files find_files(std::string_view prefix, std::string_view suffix, const c
     for (std::string& path : matching) {
       trust_decision file = decide_trust(path, of_installation);
       if (!file.reason.empty()) {
-        all.rejected.push_back(path + ' ' + file.reason);
+        all.rejected.push_back(echoed(path) + ' ' + file.reason);
         continue;
       }
       all.usable.push_back(std::move(path));
@@ -162,7 +163,7 @@ loaded_module load_module(const module_file& file) {
     const auto* module = static_cast<const engine_module*>(dlsym(handle, "tutti_engine_module"));
     if (module != nullptr && module->abi == engine_abi) return {*module, path};
     dlclose(handle);
-    errors += path + " belongs to another version of tutti";
+    errors += echoed(path) + " belongs to another version of tutti";
   }
   throw engine_error("run", -1, "TUTTI_MPI", "the module " + file.name + " cannot be loaded: " + errors,
                      "install the MPI that it was built for, build tutti again, or set TUTTI_MODULE_PATH to "

@@ -112,7 +112,7 @@ std::uint32_t engine_conditions_of(const document& trees, const endpoint& ep, bo
     for (const std::string& name : unregistered(trees, ep.conditions()))
       std::fprintf(stderr,
                    "tutti: the trees test \"%s\", which the engine %s does not know: it counts as false\n",
-                   name.c_str(), std::string(ep.engine()).c_str());
+                   echoed(name).c_str(), std::string(ep.engine()).c_str());
   return engine_bits(trees, ep.conditions());
 }
 

@@ -15,4 +15,13 @@ for name in TUTTI_ENGINE TUTTI_RANKS TUTTI_WORKERS TUTTI_SEED TUTTI_STACK TUTTI_
     bad=1
   fi
 done
+# The library reads these only if other variables are set.
+for other in "TUTTI_COLL_STRICT TUTTI_TREES=none.json" "TUTTI_MPI OMPI_COMM_WORLD_SIZE=1"; do
+  name=${other% *}
+  output=$(env TUTTI_ENGINE= TUTTI_RANKS=2 "${other#* }" "$name=$long" timeout 60 "$1" root 2>&1)
+  if [[ ! $output =~ x{10} ]] || [[ $output =~ x{201} ]]; then
+    echo "FAILED: $name is quoted as: $output"
+    bad=1
+  fi
+done
 exit $bad

@@ -33,6 +33,40 @@ TEST(names, that_do_not_exist_are_reported) {
   EXPECT_TRUE(prints("bogus", 2, "there is no subcommand \"bogus\""));
   EXPECT_TRUE(prints("chekc", 2, "did you mean \"check\"?"));
   EXPECT_TRUE(prints("valdate x", 2, "did you mean \"validate\"?"));
+  EXPECT_TRUE(prints("--bogus", 2, "there is no option \"--bogus\" before a subcommand"));
+  EXPECT_TRUE(prints("--ranks=8 list", 2, "there is no option \"--ranks=8\" before a subcommand"));
+  EXPECT_TRUE(prints("--hepl", 2, "did you mean \"--help\"?"));
+  EXPECT_TRUE(prints("-x", 2, "there is no option \"-x\""));
+}
+
+TEST(values, are_truncated_in_messages) {
+  const std::string value(5000, 'x');
+  for (const std::string call : {"",
+                                 "list ",
+                                 "list bcast/",
+                                 "show ",
+                                 "check ",
+                                 "check --ranks ",
+                                 "explain ",
+                                 "diff a b --engine ",
+                                 "show allreduce/ring --ranks ",
+                                 "show allreduce/ring --graph=",
+                                 "list bcast ",
+                                 "explain bcast --ranks 4 --group ",
+                                 "explain bcast --ranks 4 --bytes ",
+                                 "explain bcast --ranks 4 --nodes ",
+                                 "explain bcast --ranks 4 --engine ",
+                                 "validate ",
+                                 "import mpich ",
+                                 "tree ",
+                                 "tune --sizes 1,",
+                                 "preload -- ",
+                                 "preload "}) {
+    const command_result e = tool_tests::tutti(call + value);
+    EXPECT_EQ(e.status, 2) << call << e.text;
+    EXPECT_NE(e.text.find(std::string(30, 'x')), e.text.npos) << call << e.text;
+    EXPECT_EQ(e.text.find(std::string(201, 'x')), e.text.npos) << call << e.text;
+  }
 }
 
 TEST(suggestions, are_near_what_was_typed) {
@@ -43,6 +77,9 @@ TEST(suggestions, are_near_what_was_typed) {
     EXPECT_EQ(tool_tests::tutti(call).text.find("did you mean"), std::string::npos)
         << call << tool_tests::tutti(call).text;
   }
+  EXPECT_TRUE(prints("show allreduce/nosuch", 2, "tutti list shows all names"));
+  EXPECT_TRUE(prints("show nosuch/ring", 2, "tutti list shows all names"));
+  EXPECT_TRUE(prints("show alreduce/rnig", 2, "did you mean \"allreduce/ring\"?"));
   EXPECT_TRUE(prints("list allredcue", 2, "did you mean \"allreduce\"?"));
   EXPECT_TRUE(prints("show allreduce/rnig", 2, "did you mean \"allreduce/ring\"?"));
   EXPECT_TRUE(prints("check rnig", 2, "did you mean \"ring\"?"));
@@ -83,7 +120,7 @@ std::size_t longest_line(const std::string& text) {
 
 TEST(list, fits_the_terminal) {
   for (const char* what : {"", " allreduce", " bcast", " --long"})
-    for (const std::size_t columns : {60u, 80u, 120u}) {
+    for (const std::size_t columns : {40u, 60u, 80u, 120u}) {
       if (std::string(what) == " --long" && columns < 100) continue;  // a variable is not broken
       const command_result e = shell("COLUMNS=" + std::to_string(columns) + " '" TUTTI_TOOL "' list" + what);
       EXPECT_EQ(e.status, 0);
