@@ -16,6 +16,7 @@
 #include "base/report_text.hpp"
 #include "engines/engine_table.hpp"
 #include "subcommands.hpp"
+#include "text.hpp"
 
 namespace tutti::tool {
 namespace {
