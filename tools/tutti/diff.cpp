@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engines/engine_table.hpp"
+#include "selection/suggestion.hpp"
 #include "subcommands.hpp"
 #include "tree_words.hpp"
 

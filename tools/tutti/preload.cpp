@@ -278,8 +278,8 @@ void add_preload(CLI::App& app, int& status, const std::vector<std::string>& com
       "  tutti preload --print -- mpirun -n 4 ./app\n");
   preload->callback([preload, options, command, &status] {
     if (const auto extra = preload->remaining(); !extra.empty())
-      throw called_wrongly(fmt::format("{} is not an option; write the command after --, as in: {}",
-                                       detail::quoted(extra[0]), example));
+      throw called_wrongly(fmt::format("\"{}\" is not an option; write the command after --, as in: {}",
+                                       echoed(extra[0]), example));
     const plan p = make_plan(command, *options);
     if (!options->print) replace_process(p);
     print(p, options->as_json);
