@@ -254,7 +254,8 @@ class context : public subset {
   /// Collective. Duplicates the communicator, so that its traffic is separate from the rest of the
   /// program. Costs communicator::duplicate() and a few more messages. The first context of a job
   /// also measures cost(), which takes some milliseconds.
-  explicit context(const communicator& ranks) : context(ranks.duplicate(), on_itself{}) {}
+  explicit context(const communicator& ranks, std::source_location at = std::source_location::current())
+      : context(duplicate_of(ranks, at), on_itself{}) {}
   /// Collective: waits until the other processes destroy theirs. During stack unwinding it does not
   /// wait. The exception must then end the job, because the other processes get no error in their
   /// sync (over MPI they wait).
@@ -342,6 +343,11 @@ class context : public subset {
         exceptions_at_construction_(std::uncaught_exceptions()) {}
 
  private:
+  static communicator duplicate_of(const communicator& ranks, const std::source_location& at) {
+    detail::validate_entry(detail::at_call_site(detail::impl_of(ranks), at), "bsp::context");
+    return ranks.duplicate(at);
+  }
+
   int exceptions_at_construction_;
 };
 

@@ -87,8 +87,9 @@ class runtime {
   /// Collective. Works on a duplicate of the communicator, so that its traffic is separate. Throws
   /// usage_error if the communicator is an intercommunicator, or has only neighbors. Throws
   /// engine_error if `workers` is more than one and the library was built without a worker pool.
-  explicit runtime(const communicator& ranks, const options& how = {})
-      : graph_(abi::open(detail::impl_of(ranks), how, __FILE__)),
+  explicit runtime(const communicator& ranks, const options& how = {},
+                   std::source_location at = std::source_location::current())
+      : graph_(abi::open(detail::at_call_site(detail::impl_of(ranks), at), how, __FILE__)),
         exceptions_at_construction_(std::uncaught_exceptions()) {}
   /// Collective: waits for all work of all ranks. A pending exception is reported and ends the job.
   /// During stack unwinding no more tasks run. If nothing is under way and the other ranks also end

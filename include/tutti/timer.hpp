@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -107,11 +108,12 @@ class timer {
   /// Begins to measure `name`, as a child of what runs. The name is copied the first time.
   void start(std::string_view name);
   /// Collective: the same after a barrier, so that it does not measure the lateness of other ranks.
-  void start_synchronized(std::string_view name);
+  void start_synchronized(std::string_view name,
+                          std::source_location at = std::source_location::current());
   /// Ends the last start(). Throws usage_error if nothing runs.
-  void stop();
+  void stop(std::source_location at = std::source_location::current());
   /// The same, and also stores the time of this run. Allocates like a vector.
-  void stop_and_append();
+  void stop_and_append(std::source_location at = std::source_location::current());
 
   /// Adds to a counter, as a child of what runs. Counts are exact up to 2^53.
   void count(std::string_view name, double amount = 1);
@@ -153,12 +155,16 @@ class timer {
   ///
   /// Throws usage_error on a rank where something runs; the other ranks block until that rank
   /// exits.
-  measurements aggregate(extent e = extent::over_ranks) const;
+  measurements aggregate(extent e = extent::over_ranks,
+                         std::source_location at = std::source_location::current()) const;
 
   /// Discards all measurements. Throws usage_error if something runs.
-  void clear();
+  void clear(std::source_location at = std::source_location::current());
 
  private:
+  [[noreturn]] void reject(const char* operation, const std::string& problem, const char* remedy,
+                           const std::source_location& at) const;
+
   communicator ranks_;
   detail::measured_tree* tree_;
 };

@@ -17,10 +17,15 @@ constexpr std::string_view without_prefix(std::string_view text) noexcept {
   return text.starts_with(report_prefix) ? text.substr(report_prefix.size()) : text;
 }
 
-/// Whether `path` is a header of the library, as a compiler names it. The part before
+/// The build gives the library's sources this folder in place of their own, so that a path shows
+/// which source is the library's.
+inline constexpr std::string_view library_folder = "libtutti:/";
+
+/// Whether `path` is a source or header of the library, as a compiler names it. The part before
 /// "include/tutti/" comes from the program's include path. Sources of the program may lie in such a
 /// folder too, but are no headers.
-constexpr bool is_library_header(std::string_view path) noexcept {
+constexpr bool is_of_library(std::string_view path) noexcept {
+  if (path.starts_with(library_folder)) return true;
   if (!path.ends_with(".hpp")) return false;
   constexpr std::string_view folder = "tutti/", above = "include/";
   for (std::size_t at = path.find(folder); at != path.npos; at = path.find(folder, at + 1)) {
@@ -34,11 +39,11 @@ constexpr bool is_library_header(std::string_view path) noexcept {
 }
 
 /// Formats a location as "sums.cpp:42", without folders. Returns an empty string if the location is
-/// unknown. The same holds in a header of the library, because the call was made there for the
+/// unknown. The same holds in a file of the library, because the call was made there for the
 /// program.
 inline std::string location_text(const std::source_location& at) {
   const std::string_view path = at.line() != 0 ? at.file_name() : "";
-  if (path.empty() || is_library_header(path)) return {};
+  if (path.empty() || is_of_library(path)) return {};
   return std::string(path.substr(path.find_last_of("/\\") + 1)) + ':' + std::to_string(at.line());
 }
 

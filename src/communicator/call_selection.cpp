@@ -25,8 +25,14 @@ selection_context selection_context_of(const communicator_state& where, const ag
 }
 
 resolution select(const communicator_state& where, const call& c, const agreed_signature& s) {
-  resolution r = resolve(*where.this_rank().by, selection_context_of(where, s), {c.algorithm, c.composition},
-                         where.rank());
+  resolution r;
+  try {
+    r = resolve(*where.this_rank().by, selection_context_of(where, s), {c.algorithm, c.composition},
+                where.rank());
+  } catch (error& e) {  // an unknown name
+    e.locate(where.place());
+    throw;
+  }
   count_overrides(where, c.what, r, s.inter);
   if (!r.served)
     where.refuse(name_of(c.what).data(), "", "no algorithm serves this call on this engine",

@@ -49,7 +49,6 @@ void announce_rejection(communicator_impl&, const call&, mode, bool zeros, const
 
 /// Throws usage_error if the calling thread does not run this rank, or the run has ended.
 void validate_thread(const communicator_impl&, const char* operation);
-void validate_entry(const communicator_impl&, const char* operation);
 /// The same in a few instructions, for a front end that validates each of its calls.
 class thread_validation {
  public:

@@ -34,6 +34,12 @@ struct call_site_slot {
   *reinterpret_cast<call_site_slot&>(c).slot = at;
 }
 
+/// The same. Returns the object, for use in an initializer.
+inline communicator_impl& at_call_site(communicator_impl& c, const std::source_location& at) noexcept {
+  set_call_site(c, at);
+  return c;
+}
+
 /// The location of this rank's last call.
 const std::source_location& place_of(const communicator_impl&) noexcept;
 

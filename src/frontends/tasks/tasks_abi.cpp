@@ -8,6 +8,7 @@
 namespace tutti::tasks::abi {
 
 task_graph* open(detail::communicator_impl& all, const options& how, const char* header) {
+  detail::validate_entry(all, "tasks");
   if (detail::has_two_groups(all))
     detail::refuse(all, "tasks", "ranks", "has two groups", "pass a communicator with one group");
   if (!detail::knows_all_members(all))

@@ -98,32 +98,38 @@ timer::scope::~scope() {
 }
 
 void timer::start(std::string_view name) { tree_->start(name); }
-void timer::start_synchronized(std::string_view name) {
-  ranks_.barrier();
+void timer::start_synchronized(std::string_view name, std::source_location at) {
+  call c;
+  c.label = "timer::start_synchronized";
+  detail::run_call(detail::at_call_site(detail::impl_of(ranks_), at), c);
   tree_->start(name);
 }
-void timer::stop() {
-  if (!tree_->stop(false))
-    throw usage_error("timer::stop", ranks_.rank(), "", "no timer runs", "call start() first");
+void timer::stop(std::source_location at) {
+  if (!tree_->stop(false)) reject("timer::stop", "no timer runs", "call start() first", at);
 }
-void timer::stop_and_append() {
-  if (!tree_->stop(true))
-    throw usage_error("timer::stop_and_append", ranks_.rank(), "", "no timer runs", "call start() first");
+void timer::stop_and_append(std::source_location at) {
+  if (!tree_->stop(true)) reject("timer::stop_and_append", "no timer runs", "call start() first", at);
 }
 void timer::count(std::string_view name, double amount) { tree_->count(name, amount); }
 
-void timer::clear() {
+void timer::clear(std::source_location at) {
   if (tree_->depth() != 0)
-    throw usage_error("timer::clear", ranks_.rank(), "", "\"" + tree_->running() + "\" runs",
-                      "stop() it first");
+    reject("timer::clear", "\"" + tree_->running() + "\" runs", "stop() it first", at);
   *tree_ = {};
 }
 
-measurements timer::aggregate(extent e) const {
+void timer::reject(const char* operation, const std::string& problem, const char* remedy,
+                   const std::source_location& at) const {
+  usage_error what(operation, ranks_.rank(), "", problem, remedy);
+  what.locate(at);
+  throw what;
+}
+
+measurements timer::aggregate(extent e, std::source_location at) const {
   const detail::measured_tree& mine = *tree_;
   if (mine.depth() != 0)
-    throw usage_error("timer::aggregate", ranks_.rank(), "", "\"" + mine.running() + "\" runs",
-                      "stop() it on all ranks first");
+    reject("timer::aggregate", "\"" + mine.running() + "\" runs", "stop() it on all ranks first", at);
+  detail::set_call_site(detail::impl_of(ranks_), at);
   detail::validate_entry(detail::impl_of(ranks_), "timer::aggregate");
   const detail::deferred_rejections steps(detail::count_of_deferrals(detail::impl_of(ranks_)));
   const detail::measured_tree all = merged(ranks_, mine);

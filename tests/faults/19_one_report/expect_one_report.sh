@@ -21,6 +21,7 @@ reports=$(grep -c 'tutti: rank [0-9]* failed: ' <<< "$output")
 case $output in *'failed: tutti:'* | *'(tutti:'* | *': tutti: '*) why='a prefix is doubled' ;; esac
 IFS='%' read -ra expected <<< "$texts"
 for text in "${expected[@]}"; do expect 'it does not print' "$text"; done
+case $output in *'(allgather/'*) why='it names an exchange of the library' ;; esac
 places=$(grep -n "PLACE $case\$" "$source" | cut -d: -f1)
 for line in $places; do expect 'it does not name' "${source##*/}:$line"; done
 [ -n "$why" ] || exit 0
