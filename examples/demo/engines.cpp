@@ -127,7 +127,7 @@ plan make_plan(const std::string& list) {
   made.engines.push_back({"threads", 1});
   for (std::string word; std::getline(words, word, ',');) {
     engine wanted{word.substr(0, word.find(':')), 0};
-    const auto refuse = [&](const std::string& why) {
+    const auto reject = [&](const std::string& why) {
       throw input_error(
           "--engines",
           fmt::format("\"{}\": {}; pass engines such as threads, fibers:256, openmpi, mpich:2", word, why));
@@ -139,19 +139,19 @@ plan make_plan(const std::string& list) {
     else if (is_mpi(wanted.name))
       wanted.ranks = 4;
     else
-      refuse("there is no such engine");
+      reject("there is no such engine");
     if (const auto colon = word.find(':'); colon != std::string::npos) {
       const char* end = word.data() + word.size();
       const auto [stop, fault] = std::from_chars(word.data() + colon + 1, end, wanted.ranks);
       if (fault != std::errc{} || stop != end || wanted.ranks < 1 || wanted.ranks > 65536)
-        refuse("after the colon comes the number of ranks, 1 to 65536");
+        reject("after the colon comes the number of ranks, 1 to 65536");
     }
     if (const std::string why = missing_part(wanted.name); why.empty()) {
       if (wanted.name != "threads" || wanted.ranks != 1) made.engines.push_back(wanted);
     } else if (all) {
       made.absent.emplace_back(wanted.name, why);
     } else {
-      refuse(why);
+      reject(why);
     }
   }
   return made;

@@ -121,21 +121,21 @@ struct cereal_format {
       In archive(stream);
       archive(object);
     } catch (const cereal::Exception& e) {
-      refuse(at, e);
+      reject(at, e);
     } catch (const std::length_error& e) {
-      refuse(at, e);
+      reject(at, e);
     } catch (const std::bad_alloc& e) {
-      refuse(at, e);
+      reject(at, e);
     }
     // An object of no bytes still takes one; text archives may leave trailing blanks.
     const std::size_t left = source.left();
     if (left != 0 && left != (n == 1 ? 1u : 0u) && !cereal::traits::is_text_archive<In>::value)
-      refuse_long(at, at.name, left);
+      reject_long(at, at.name, left);
   }
 
  private:
-  [[noreturn]] static void refuse(object_site at, const std::exception& e) {
-    refuse_message(at, at.name, std::string("cereal reports: ") + e.what());
+  [[noreturn]] static void reject(object_site at, const std::exception& e) {
+    reject_message(at, at.name, std::string("cereal reports: ") + e.what());
   }
 };
 

@@ -176,7 +176,7 @@ class communicator : public collectives<communicator>,
   /// assert(all.empty() != mine.is_root() && mine.default_root() == world.size() - 1);
   /// ```
   void default_root(int root, std::source_location at = std::source_location::current()) {
-    if (root < 0 || root >= size_) detail::refuse_default(noted(at), "default_root", "root", root);
+    if (root < 0 || root >= size_) detail::reject_default(noted(at), "default_root", "root", root);
     default_root_ = root;
   }
   int default_root() const noexcept { return default_root_; }
@@ -184,7 +184,7 @@ class communicator : public collectives<communicator>,
   /// still match any tag. The value is local to this object, like default_root(). The next send
   /// throws usage_error if the engine does not support the tag.
   void default_tag(int tag, std::source_location at = std::source_location::current()) {
-    if (tag < 0) detail::refuse_default(noted(at), "default_tag", "tag", tag);
+    if (tag < 0) detail::reject_default(noted(at), "default_tag", "tag", tag);
     default_tag_ = tag;
   }
   int default_tag() const noexcept { return default_tag_; }

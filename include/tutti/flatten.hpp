@@ -59,7 +59,7 @@ concept keyed = requires(const Item& item) {
   std::get<1>(item).begin();
 };
 
-[[noreturn]] inline void refuse_nested(const char* operation, const char* parameter, std::string problem,
+[[noreturn]] inline void reject_nested(const char* operation, const char* parameter, std::string problem,
                                        const char* remedy) {
   throw usage_error(operation, -1, parameter, std::move(problem), remedy);
 }
@@ -71,7 +71,7 @@ void for_each_inside(const Nested& nested, std::size_t size, Visit&& visit) {
     for (const auto& item : nested) {
       const auto rank = static_cast<long long>(std::get<0>(item));
       if (rank < 0 || static_cast<unsigned long long>(rank) >= size)
-        refuse_nested(
+        reject_nested(
             "flatten", "nested",
             "names rank " + std::to_string(rank) + ", but ranks are 0 to " + std::to_string(size - 1),
             "name ranks of the communicator");
@@ -84,7 +84,7 @@ void for_each_inside(const Nested& nested, std::size_t size, Visit&& visit) {
       ++rank;
     }
     if (rank != size)
-      refuse_nested("flatten", "nested",
+      reject_nested("flatten", "nested",
                     "holds " + std::to_string(rank) + " containers for " + std::to_string(size) + " ranks",
                     "pass one for each rank, or pairs of a rank and its container");
   }
@@ -170,7 +170,7 @@ auto unflatten(const Buffer& buffer, const Counts& counts) {
   for (const auto& count : counts) {
     const auto n = static_cast<std::size_t>(count);
     if (count < 0 || n > left)
-      detail::refuse_nested("unflatten", "counts",
+      detail::reject_nested("unflatten", "counts",
                             count < 0
                                 ? std::to_string(count) + " is negative"
                                 : std::to_string(n) + " elements of block " + std::to_string(nested.size()) +
@@ -182,7 +182,7 @@ auto unflatten(const Buffer& buffer, const Counts& counts) {
     left -= n;
   }
   if (left != 0)
-    detail::refuse_nested("unflatten", "counts", std::to_string(left) + " elements are in no block",
+    detail::reject_nested("unflatten", "counts", std::to_string(left) + " elements are in no block",
                           "pass the counts with which the buffer was received");
   return nested;
 }

@@ -99,7 +99,7 @@ class [[nodiscard]] message {
   friend struct detail::access;
   detail::communicator_impl& native() const { return *shared(); }
   const detail::communicator_handle& shared() const {
-    if (!where_) refuse_empty();
+    if (!where_) reject_empty();
     return where_;
   }
   static constexpr detail::message_form form(detail::mode how, bool single) {
@@ -110,7 +110,7 @@ class [[nodiscard]] message {
     where_ = {};
   }
   void match_exactly(detail::recv_args&) const noexcept;
-  [[noreturn]] static void refuse_empty();
+  [[noreturn]] static void reject_empty();
 
   detail::communicator_handle where_;
   detail::matched_message* matched_ = nullptr;  // also null for a message from rank::null

@@ -40,9 +40,9 @@ class held_call {
 template <class Result>
 using held = owner<held_call<Result>>;
 
-[[noreturn]] void refuse_empty_request(const char* what, const std::source_location& at);
-[[noreturn]] void refuse_empty_parameter();
-[[noreturn]] void refuse_copied_request(const char* what, const std::source_location& at);
+[[noreturn]] void reject_empty_request(const char* what, const std::source_location& at);
+[[noreturn]] void reject_empty_parameter();
+[[noreturn]] void reject_copied_request(const char* what, const std::source_location& at);
 
 struct request_operations;  // requests.hpp
 
@@ -70,11 +70,11 @@ class owned_call {
  protected:
   friend struct request_operations;
   pending& validated_pending(const char* what) {
-    if (!held_) refuse_empty_request(what, {});
+    if (!held_) reject_empty_request(what, {});
     return *pending_;
   }
   pending& validated_pending(const char* what, const std::source_location& at) {
-    if (!held_) refuse_empty_request(what, at);
+    if (!held_) reject_empty_request(what, at);
     pending_->note(at);  // where the program waits
     return *pending_;
   }
@@ -213,14 +213,14 @@ class [[nodiscard]] request : public detail::owned_call<void> {
 
   // For calls: this as a named parameter.
   auto named_argument() && {
-    if (into_ == nullptr) detail::refuse_empty_parameter();
+    if (into_ == nullptr) detail::reject_empty_parameter();
     return detail::argument<parameter::request, detail::flow::in, no_resize, request&>{*into_};
   }
 
  private:
   friend struct detail::request_operations;
   void validate_no_parameter(const char* operation, const std::source_location& at) const {
-    if (!held_ && into_ != nullptr) detail::refuse_copied_request(operation, at);
+    if (!held_ && into_ != nullptr) detail::reject_copied_request(operation, at);
   }
   status finish() {
     const status what(detail::found(*pending_));

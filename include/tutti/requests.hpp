@@ -63,13 +63,13 @@ struct request_operations {
         static_cast<request&>(each).validate_no_parameter(operation, at);
   }
 
-  [[noreturn]] static void refuse_statuses(const char* operation, std::size_t holds, std::size_t needed);
+  [[noreturn]] static void reject_statuses(const char* operation, std::size_t holds, std::size_t needed);
   /// Returns memory for the statuses of a range.
   template <class Statuses, class Range>
   static status* reserve_statuses(const char* operation, Statuses& statuses, Range& range) {
     std::size_t n = 0;
     for ([[maybe_unused]] const one& each : range) ++n;
-    if (!fit<Statuses::policy>(statuses.data, n)) refuse_statuses(operation, size_of(statuses.data), n);
+    if (!fit<Statuses::policy>(statuses.data, n)) reject_statuses(operation, size_of(statuses.data), n);
     return data_of(statuses.data);
   }
 };

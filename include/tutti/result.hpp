@@ -48,7 +48,7 @@ template <std::size_t I, class Part>
 Part part_at(const slot<I, Part>&);
 
 /// Throws the error of a second extract_NAME().
-[[noreturn]] void refuse_extracted(parameter name);
+[[noreturn]] void reject_extracted(parameter name);
 
 template <class... Parts>
 constexpr std::size_t index_of(parameter name) {
@@ -130,7 +130,7 @@ class [[nodiscard]] call_result {
   template <std::size_t I>
   constexpr void note_taken(parameter name) {
     if constexpr (is_extracted_once<typename decltype(detail::part_at<I>(slots_))::type>) {
-      if ((taken_ >> I & 1) != 0) detail::refuse_extracted(name);
+      if ((taken_ >> I & 1) != 0) detail::reject_extracted(name);
       taken_ |= 1u << I;
     }
   }

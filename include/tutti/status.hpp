@@ -57,7 +57,7 @@ class status {
   /// number.
   template <class T>
   std::size_t count() const {
-    if (what_.bytes % sizeof(T) != 0) refuse_count(sizeof(T));
+    if (what_.bytes % sizeof(T) != 0) reject_count(sizeof(T));
     return what_.bytes / sizeof(T);
   }
   friend bool operator==(const status& a, const status& b) noexcept {
@@ -66,13 +66,13 @@ class status {
 
   // For calls: this as a named parameter.
   auto named_argument() && {
-    if (into_ == nullptr) refuse_unnamed();
+    if (into_ == nullptr) reject_unnamed();
     return detail::argument<parameter::status, detail::flow::out, no_resize, status&>{*into_};
   }
 
  private:
-  [[noreturn]] void refuse_count(std::size_t element) const;
-  [[noreturn]] static void refuse_unnamed();
+  [[noreturn]] void reject_count(std::size_t element) const;
+  [[noreturn]] static void reject_unnamed();
 
   detail::envelope what_;
   status* into_ = nullptr;

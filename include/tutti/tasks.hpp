@@ -147,7 +147,7 @@ class runtime {
   [[nodiscard]] handle<T> data(int owner, Count count, Tag... tag) {
     static_assert(typed::data_traits<T>::is_span, "tutti: data: a count, but T is not a span");
     if constexpr (std::is_signed_v<Count>)
-      if (count < 0) abi::refuse(*graph_, "data", "count", "is below 0", "pass the number of elements");
+      if (count < 0) abi::reject(*graph_, "data", "count", "is below 0", "pass the number of elements");
     return make<T>(nullptr, static_cast<std::size_t>(count), owner, tag...);
   }
   /// Waits for the uses of the data on this rank, and unregisters them here; received copies are
@@ -368,12 +368,12 @@ class runtime {
     extent e{memory, sizeof(element), count, alignof(element), owner, -1};
     ((e.tag = tag.tag), ...);
     if constexpr (sizeof...(Tag) != 0)
-      if (e.tag < 0) abi::refuse(*graph_, "data", "with_tag", "is below 0", "pass tags of 0 or more");
+      if (e.tag < 0) abi::reject(*graph_, "data", "with_tag", "is below 0", "pass tags of 0 or more");
     return handle_access::make<T>(abi::add(*graph_, e));
   }
   template <class T>
   data_handle& validated(const handle<T>& h, const char* operation) const {
-    if (!h) abi::refuse(*graph_, operation, "handle", "is empty", "pass one that data() returned");
+    if (!h) abi::reject(*graph_, operation, "handle", "is empty", "pass one that data() returned");
     return *handle_access::data_of(h);
   }
 

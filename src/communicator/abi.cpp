@@ -78,10 +78,10 @@ int recv_block_count(const communicator_impl& c, collective what) noexcept {
   return c.state().recv_block_count(what);
 }
 const std::source_location& place_of(const communicator_impl& c) noexcept { return c.state().place(); }
-void refuse(const communicator_impl& c, const char* operation, const char* parameter,
+void reject(const communicator_impl& c, const char* operation, const char* parameter,
             std::string_view problem, const char* remedy) {
   c.state().validate_thread(operation);  // a wrong thread is reported first
-  c.state().refuse(operation, parameter, problem, remedy);
+  c.state().reject(operation, parameter, problem, remedy);
 }
 
 }  // namespace tutti::detail

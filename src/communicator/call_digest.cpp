@@ -77,7 +77,7 @@ call_digest digest_of(const char* operation, const std::source_location& at) {
 call_digest digest_of(const call& c, int ranks, bool inter, bool rejected, const std::source_location& at) {
   call_digest d = empty_digest(at);
   d.what = static_cast<std::uint8_t>(c.what);
-  d.refused = rejected ? 1 : 0;
+  d.rejected = rejected ? 1 : 0;
   d.on_behalf = c.on_behalf;
   d.root = is_rooted(c.what) ? c.root : 0;
   d.in_place = agreed_part(c, ranks).in_place ? 1 : 0;

@@ -13,7 +13,7 @@
 namespace tutti::detail {
 
 struct call_digest {
-  std::uint8_t what, kind, op, commutative, in_place, refused;
+  std::uint8_t what, kind, op, commutative, in_place, rejected;
   std::uint16_t on_behalf;
   std::int32_t root;
   std::uint64_t count, element, algorithm, counts;

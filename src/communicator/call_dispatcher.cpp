@@ -25,7 +25,7 @@ void call_dispatcher::validate_call(const call& c) {
   try {
     validate(state_, c);
   } catch (const usage_error& e) {
-    if (checked_mode_.is_on()) checked_mode_.report_refusal(c, e.what());
+    if (checked_mode_.is_on()) checked_mode_.report_rejection(c, e.what());
     throw;
   }
   if (checked_mode_.is_on()) checked_mode_.compare(c);

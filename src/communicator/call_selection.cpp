@@ -35,7 +35,7 @@ resolution select(const communicator_state& where, const call& c, const agreed_s
   }
   count_overrides(where, c.what, r, s.inter);
   if (!r.served)
-    where.refuse(name_of(c.what).data(), "", "no algorithm serves this call on this engine",
+    where.reject(name_of(c.what).data(), "", "no algorithm serves this call on this engine",
                  "tutti list shows what each algorithm requires");
   return r;
 }
@@ -52,7 +52,7 @@ void fall_back(const communicator_state& where, collective what, const resolutio
                                                                        : "algorithm";
   const std::string problem = "\"" + echoed(u.name) + "\" does not serve this call: " + u.reason;
   if (rank.config.when_unfit == fallback::error)
-    where.refuse(name_of(what).data(), parameter.c_str(), problem,
+    where.reject(name_of(what).data(), parameter.c_str(), problem,
                  "name another (see tutti list), or set TUTTI_COLL_FALLBACK=warn");
   if (rank.config.when_unfit == fallback::warn && where.rank() == 0 && !use.reported) {
     use.reported = true;

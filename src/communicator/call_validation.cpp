@@ -28,7 +28,7 @@ bool in_root_group(const communicator_state& where, const call& c) noexcept {
 
 // Throws if data of two ranks would be received into one place. Ascending blocks are the most
 // frequent case, and cost one pass.
-void refuse_overlap(const communicator_state& where, const call& c, const counts_view& counts,
+void reject_overlap(const communicator_state& where, const call& c, const counts_view& counts,
                     const counts_view& displs) {
   const std::size_t n = counts.size();
   struct span {
@@ -67,7 +67,7 @@ void refuse_overlap(const communicator_state& where, const call& c, const counts
   std::sort(all.begin(), all.end(), [](const span& a, const span& b) { return a.from < b.from; });
   for (std::size_t i = 1; i < all.size(); ++i)
     if (all[i - 1].to > all[i].from)
-      where.refuse(called(c), c.out_types != nullptr ? "recv_types" : "recv_displs",
+      where.reject(called(c), c.out_types != nullptr ? "recv_types" : "recv_displs",
                    all[i - 1].block == all[i].block
                        ? "lets block " + std::to_string(all[i].block) + " overlap itself"
                        : "places block " + std::to_string(all[i].block) + " over block " +
@@ -84,7 +84,7 @@ void validate_self_edges(const communicator_state& where, const call& c) {
     if (to == where.graph().destinations.size()) return;  // checked mode finds edges with one end
     const std::size_t sent = c.what == collective::neighbor_allgatherv ? c.count : c.in_counts[to];
     if (sent != c.out_counts[from])
-      where.refuse(called(c), "recv_counts",
+      where.reject(called(c), "recv_counts",
                    "is " + std::to_string(c.out_counts[from]) + " from this rank to itself, but it sends " +
                        std::to_string(sent),
                    "pass equal counts for both ends of the edge");
@@ -104,11 +104,11 @@ struct block_arguments {
 };
 
 void validate_blocks(const communicator_state& where, const call& c, const block_arguments& m) {
-  const auto refuse = [&](const char* parameter, const std::string& problem, const char* remedy) {
-    where.refuse(called(c), parameter, problem, remedy);
+  const auto reject = [&](const char* parameter, const std::string& problem, const char* remedy) {
+    where.reject(called(c), parameter, problem, remedy);
   };
   if (!m.counts.given()) {
-    if (m.blocks != 0) refuse(m.counts_name, "is missing", "pass one count for each block");
+    if (m.blocks != 0) reject(m.counts_name, "is missing", "pass one count for each block");
     return;
   }
   const std::string expected = " for " + std::to_string(m.blocks) + " " +
@@ -116,29 +116,29 @@ void validate_blocks(const communicator_state& where, const call& c, const block
                                 : where.inter()       ? "ranks on that side"
                                                       : "ranks");
   if (m.counts.size() != m.blocks)
-    refuse(m.counts_name, "has " + std::to_string(m.counts.size()) + " counts" + expected,
+    reject(m.counts_name, "has " + std::to_string(m.counts.size()) + " counts" + expected,
            "pass one count for each of them");
   if (m.displs.given() && m.displs.size() != m.blocks)
-    refuse(m.displs_name, "has " + std::to_string(m.displs.size()) + " displacements" + expected,
+    reject(m.displs_name, "has " + std::to_string(m.displs.size()) + " displacements" + expected,
            "pass one displacement for each of them");
   std::size_t end = 0, total = 0;
   for (std::size_t i = 0; i < m.blocks; ++i) {
     if (m.counts.negative(i))
-      refuse(m.counts_name, "is negative for rank " + std::to_string(i), "counts are 0 or more");
+      reject(m.counts_name, "is negative for rank " + std::to_string(i), "counts are 0 or more");
     if (m.displs.given() && m.displs.negative(i))
-      refuse(m.displs_name, "is negative for rank " + std::to_string(i), "displacements are 0 or more");
+      reject(m.displs_name, "is negative for rank " + std::to_string(i), "displacements are 0 or more");
     std::size_t reach = 0, length = m.counts[i];
     if ((m.types != nullptr && __builtin_mul_overflow(length, m.types[i].extent(), &length)) ||
         __builtin_add_overflow(total, length, &total) ||
         __builtin_add_overflow(m.displs.given() ? m.displs[i] : total - length, length, &reach))
-      refuse(m.counts_name, "add up to more than the address space", "send fewer elements");
+      reject(m.counts_name, "add up to more than the address space", "send fewer elements");
     end = std::max(end, reach);
   }
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(end, c.type.size, &bytes) || bytes > static_cast<std::size_t>(PTRDIFF_MAX))
-    refuse(m.counts_name, "add up to more bytes than the address space", "send fewer elements");
+    reject(m.counts_name, "add up to more bytes than the address space", "send fewer elements");
   if (total > 0 && m.data == nullptr)
-    refuse(m.buffer_name, "is null, with counts that add up to " + std::to_string(total), "pass a buffer");
+    reject(m.buffer_name, "is null, with counts that add up to " + std::to_string(total), "pass a buffer");
 }
 
 bool is_all_to_all(collective what) noexcept {
@@ -153,12 +153,12 @@ void validate_self_block(const communicator_state& where, const call& c) {
   if (c.in_place) return;
   if ((c.what == collective::allgatherv || (c.what == collective::gatherv && at_root)) &&
       c.count != c.out_counts[me])
-    where.refuse(
+    where.reject(
         called(c), "recv_counts",
         "is " + std::to_string(c.out_counts[me]) + " for this rank, which sends " + std::to_string(c.count),
         "set this rank's entry to the number of elements in send_buf");
   if (c.what == collective::scatterv && at_root && c.count != c.in_counts[me])
-    where.refuse(called(c), "recv_count",
+    where.reject(called(c), "recv_count",
                  "is " + std::to_string(c.count) + ", but send_counts has " +
                      std::to_string(c.in_counts[me]) + " for this rank",
                  "pass equal counts");
@@ -166,7 +166,7 @@ void validate_self_block(const communicator_state& where, const call& c) {
   const std::size_t sent = c.in_counts[me] * (c.in_types != nullptr ? c.in_types[me].size() : 1);
   const std::size_t received = c.out_counts[me] * (c.out_types != nullptr ? c.out_types[me].size() : 1);
   if (sent != received)
-    where.refuse(called(c), "recv_counts",
+    where.reject(called(c), "recv_counts",
                  "is " + std::to_string(received) + (c.what == collective::alltoallw ? " bytes" : "") +
                      " from this rank to itself, but send_counts has " + std::to_string(sent),
                  "pass equal counts for this rank's own block");
@@ -188,7 +188,7 @@ void validate_vectors(const communicator_state& where, const call& c) {
     validate_blocks(where, c,
                     {c.out_counts, c.out_displs, "recv_counts", "recv_displs", c.output, "recv_buf",
                      recv_blocks, c.out_types});
-    if (c.out_displs.given()) refuse_overlap(where, c, c.out_counts, c.out_displs);
+    if (c.out_displs.given()) reject_overlap(where, c, c.out_counts, c.out_displs);
   }
   // The single block of a vector form.
   const bool outside_root_group = !in_root_group(where, c);
@@ -197,19 +197,19 @@ void validate_vectors(const communicator_state& where, const call& c) {
                              : c.what == collective::allgatherv || c.what == collective::neighbor_allgatherv;
   const bool receives_one =
       c.what == collective::scatterv ? outside_root_group : c.what == collective::reduce_scatter;
-  const auto refuse_null = [&](const char* which, std::size_t count) {
-    where.refuse(called(c), which, "is null, with a count of " + std::to_string(count),
+  const auto reject_null = [&](const char* which, std::size_t count) {
+    where.reject(called(c), which, "is null, with a count of " + std::to_string(count),
                  "pass a buffer of that many elements");
   };
   if (sends_one && !(c.in_place && (at_root || c.what != collective::gatherv)) && c.count > 0 &&
       c.input == nullptr)
-    refuse_null(operand_name(c), c.count);
+    reject_null(operand_name(c), c.count);
   const std::size_t recv_count =
       c.what == collective::reduce_scatter && c.out_counts.given() && !where.inter()
           ? c.out_counts[static_cast<std::size_t>(where.rank())]
           : c.count;
   if (receives_one && !c.in_place && recv_count > 0 && c.output == nullptr)
-    refuse_null(result_name(c), recv_count);
+    reject_null(result_name(c), recv_count);
   if (c.what == collective::reduce_scatter)
     validate_blocks(where, c,
                     {c.out_counts,
@@ -232,18 +232,18 @@ void validate(const communicator_state& where, const call& c) {
   const char* name = called(c);
   where.validate_usable(name);
   const bool rooted = is_rooted(c.what);
-  if (rooted && (c.root < 0 || c.root >= where.size())) where.refuse_rank(name, "root", c.root);
-  if (combines(c.what) && c.op.combine == nullptr) where.refuse(name, "op", "is missing", "pass op(...)");
+  if (rooted && (c.root < 0 || c.root >= where.size())) where.reject_rank(name, "root", c.root);
+  if (combines(c.what) && c.op.combine == nullptr) where.reject(name, "op", "is missing", "pass op(...)");
   if (c.type.size == 0)
-    where.refuse(name, "send_buf", "has elements of size 0", "send elements of at least one byte");
+    where.reject(name, "send_buf", "has elements of size 0", "send elements of at least one byte");
   if (is_neighborly(c.what) && !where.graph().graph)
-    where.refuse(name, "communicator", "has no graph",
+    where.reject(name, "communicator", "has no graph",
                  "call it on a communicator that graph(sources, destinations) returned");
   if (where.inter() && (c.what == collective::scan || c.what == collective::exscan))
-    where.refuse(name, "communicator", "has two groups, between which there is no order",
+    where.reject(name, "communicator", "has two groups, between which there is no order",
                  "scan within one group");
   if (where.inter() && c.in_place)
-    where.refuse(name, "send_recv_buf", "is given for a call between two groups",
+    where.reject(name, "send_recv_buf", "is given for a call between two groups",
                  "pass send_buf and recv_buf");
   if (is_vector_form(c.what)) {
     validate_vectors(where, c);
@@ -258,7 +258,7 @@ void validate(const communicator_state& where, const call& c) {
       (by_rank &&
        __builtin_mul_overflow(bytes, static_cast<std::size_t>(where.send_block_count(c.what)), &bytes)) ||
       bytes > static_cast<std::size_t>(PTRDIFF_MAX))
-    where.refuse(name, "count", std::to_string(c.count) + " elements exceed the address space",
+    where.reject(name, "count", std::to_string(c.count) + " elements exceed the address space",
                  "send fewer elements");
   const bool at_root = where.rank() == c.root, outside_root_group = !in_root_group(where, c);
   const bool root_sends = c.what == collective::bcast || c.what == collective::scatter;
@@ -269,13 +269,13 @@ void validate(const communicator_state& where, const call& c) {
                       : c.what == collective::scatter ? !c.in_place && outside_root_group
                                                       : true;
   if (reads && c.input == nullptr)
-    where.refuse(name, operand_name(c), "is null, with a count of " + std::to_string(c.count),
+    where.reject(name, operand_name(c), "is null, with a count of " + std::to_string(c.count),
                  "pass a buffer of that many elements");
   if (writes && c.output == nullptr)
-    where.refuse(name, result_name(c), "is null, with a count of " + std::to_string(c.count),
+    where.reject(name, result_name(c), "is null, with a count of " + std::to_string(c.count),
                  "pass a buffer of that many elements");
   if (reads && writes && c.input == c.output && c.what != collective::bcast)
-    where.refuse(name, "recv_buf", "is also the send buffer", "pass send_recv_buf(...) to work in place");
+    where.reject(name, "recv_buf", "is also the send buffer", "pass send_recv_buf(...) to work in place");
 }
 
 }  // namespace tutti::detail

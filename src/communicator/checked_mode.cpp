@@ -21,15 +21,15 @@ void checked_mode::compare(const char* operation) {
   compare(operation, digest_of(operation, where_.place()), nullptr);
 }
 
-void checked_mode::report_refusal(const call& c, const char* why) {
+void checked_mode::report_rejection(const call& c, const char* why) {
   compare(called(c), digest_of(c, where_.size(), where_.inter(), true, where_.place()), why);
 }
 
-void checked_mode::compare(const char* operation, const call_digest& mine, const char* refusal) {
+void checked_mode::compare(const char* operation, const call_digest& mine, const char* rejection) {
   std::vector<call_digest> all(static_cast<std::size_t>(where_.size()));
   control_.exchange(collective::allgather, &mine, all.data(), sizeof mine, operation);
   for (std::size_t r = 0; r < all.size(); ++r)
-    if (all[r].refused != 0) return exchange_refusals(operation, static_cast<int>(r), refusal);
+    if (all[r].rejected != 0) return exchange_rejections(operation, static_cast<int>(r), rejection);
   for (std::size_t r = 0; r < all.size(); ++r) {
     if (same(all[0], all[r])) continue;
     throw mismatch_error(
@@ -40,16 +40,16 @@ void checked_mode::compare(const char* operation, const call_digest& mine, const
 }
 
 // All ranks call this if one of them rejects its arguments. Each rejecting rank has its own error.
-void checked_mode::exchange_refusals(const char* operation, int who, const char* refusal) {
+void checked_mode::exchange_rejections(const char* operation, int who, const char* rejection) {
   using text = std::array<char, 1024>;
   text mine{};
-  if (refusal != nullptr) {
-    const std::string_view why = without_prefix(refusal);
+  if (rejection != nullptr) {
+    const std::string_view why = without_prefix(rejection);
     std::copy_n(why.begin(), std::min(why.size(), mine.size() - 1), mine.begin());
   }
   std::vector<text> all(static_cast<std::size_t>(where_.size()));
   control_.exchange(collective::allgather, mine.data(), all.data(), sizeof mine, operation);
-  if (refusal != nullptr) return;
+  if (rejection != nullptr) return;
   throw peer_error(
       operation, where_.rank(), "",
       "rank " + std::to_string(who) + " rejected its arguments: " + all[static_cast<std::size_t>(who)].data(),

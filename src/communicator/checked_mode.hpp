@@ -32,13 +32,13 @@ class checked_mode {
   void compare(const char* operation);
   /// The part of a rank that rejects the arguments of its call, in place of compare(): the other
   /// ranks throw a peer_error with this text.
-  void report_refusal(const call& c, const char* why);
+  void report_rejection(const call& c, const char* why);
   /// Collective. Throws mismatch_error unless each edge is named at both ends, equally often.
   void compare_edges(const topology& graph);
 
  private:
-  void compare(const char* operation, const call_digest& mine, const char* refusal);
-  void exchange_refusals(const char* operation, int who, const char* refusal);
+  void compare(const char* operation, const call_digest& mine, const char* rejection);
+  void exchange_rejections(const char* operation, int who, const char* rejection);
   void compare_counts(const char* operation, const call& c);
 
   const communicator_state& where_;

@@ -61,10 +61,10 @@ class call_dispatcher::operation final : public pending {
   }
   void begin() {
     if (state_.was_freed())
-      state_.refuse(name_of(call_.what).data(), "communicator", "was freed", "start before free()");
+      state_.reject(name_of(call_.what).data(), "communicator", "was freed", "start before free()");
     // Even if the run is over, since that depends on the other ranks.
     if (!ended_)
-      state_.refuse(name_of(call_.what).data(), "", "is already in progress",
+      state_.reject(name_of(call_.what).data(), "", "is already in progress",
                     "wait() before the next start()");
     if (dense_) dense_->pack();
     ended_ = false;

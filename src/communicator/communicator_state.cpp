@@ -61,22 +61,22 @@ void communicator_state::close() noexcept {
 
 void communicator_state::validate_usable(const char* operation) const {
   validate_thread(operation);
-  if (freed_) refuse(operation, "communicator", "was freed", "use it before free(), or a duplicate()");
+  if (freed_) reject(operation, "communicator", "was freed", "use it before free(), or a duplicate()");
 }
 
 void communicator_state::validate_knows_all(const char* operation) const {
   if (!knows_all())
-    refuse(operation, "communicator", "knows only " + std::string(description_of(members_.known_members())),
+    reject(operation, "communicator", "knows only " + std::string(description_of(members_.known_members())),
            "use its split(0), which knows all ranks");
 }
 
-void communicator_state::refuse(const char* operation, const char* parameter, std::string_view problem,
+void communicator_state::reject(const char* operation, const char* parameter, std::string_view problem,
                                 const char* remedy) const {
   throw usage_error(operation, rank(), parameter, problem, remedy, place());
 }
 
-void communicator_state::refuse_rank(const char* operation, const char* parameter, int rank) const {
-  refuse(operation, parameter,
+void communicator_state::reject_rank(const char* operation, const char* parameter, int rank) const {
+  reject(operation, parameter,
          "is " + std::to_string(rank) + ", but ranks are 0 to " + std::to_string(size() - 1),
          "name a rank of this communicator");
 }
@@ -86,24 +86,24 @@ void communicator_state::validate_entry_slow_path(const char* operation, const s
   if (shared_->calls_that_defer_rejections == 0) shared_->throw_rejections(operation, *this, awaited);
 }
 
-// Any thread may call, if the engine permits it: then nothing is refused.
+// Any thread may call, if the engine permits it: then nothing is rejected.
 void communicator_state::reject_thread(const char* operation) const {
   if (shared_->may_call_here()) return;
   if (shared_->running_thread.load(std::memory_order_relaxed) == &shm::no_rank)
-    refuse(operation, "communicator", "was moved from",
+    reject(operation, "communicator", "was moved from",
            "use the communicator that it was moved to, or copy instead of moving");
   if (shared_->over())
-    refuse(operation, "communicator", "is used after its run has ended",
+    reject(operation, "communicator", "is used after its run has ended",
            "use it, and its requests, before the program that run() calls returns");
   if (shm::current_rank == &shm::kernel_identity)
-    refuse(operation, "communicator", "is used in a kernel of a task",
+    reject(operation, "communicator", "is used in a kernel of a task",
            "call it from the rank's own thread; a kernel uses the data that it is given");
   const std::string own = "rank " + std::to_string(shared_->self.rank);
   if (shm::current_rank != nullptr && shm::current_rank->rank >= 0)
-    refuse(operation, "communicator",
+    reject(operation, "communicator",
            "belongs to " + own + ", but is used by rank " + std::to_string(shm::current_rank->rank),
            "use on each rank only the communicators that the rank was given or has created");
-  refuse(operation, "communicator", "is used by a thread that does not run " + own,
+  reject(operation, "communicator", "is used by a thread that does not run " + own,
          "call it from the thread that runs the rank's program, and pass the data of other threads to that "
          "thread");
 }

@@ -111,9 +111,9 @@ class communicator_state {
   void validate_knows_all(const char* operation) const;
 
   // --- errors
-  [[noreturn]] void refuse(const char* operation, const char* parameter, std::string_view problem,
+  [[noreturn]] void reject(const char* operation, const char* parameter, std::string_view problem,
                            const char* remedy) const;
-  [[noreturn]] void refuse_rank(const char* operation, const char* parameter, int rank) const;
+  [[noreturn]] void reject_rank(const char* operation, const char* parameter, int rank) const;
   [[gnu::noinline, gnu::cold]] void reject_thread(const char* operation) const;
   /// The slow path of validate_entry(): the thread is another, or there are rejections. A wait
   /// passes the id of the call that it waits for (rank_state::throw_rejections()).

@@ -63,17 +63,17 @@ communicator_handle group_factory::with_topology(topology shape, const char* ope
   parent_.validate_usable_at_entry(operation);
   parent_.validate_knows_all(operation);
   if (parent_.inter())
-    parent_.refuse(operation, "communicator", "has two groups", "use a communicator with one group");
+    parent_.reject(operation, "communicator", "has two groups", "use a communicator with one group");
   for (const auto& [list, name] :
        {std::pair{&shape.sources, "sources"}, {&shape.destinations, "destinations"}})
     for (const int r : *list)
       if (r < 0 || r >= parent_.size())
-        parent_.refuse(
+        parent_.reject(
             operation, name,
             "names rank " + std::to_string(r) + ", but ranks are 0 to " + std::to_string(parent_.size() - 1),
             "name ranks of this communicator");
   if (!shape.graph && (shape.first_group <= 0 || shape.first_group >= parent_.size()))
-    parent_.refuse(
+    parent_.reject(
         operation, "first",
         "is " + std::to_string(shape.first_group) + ", but there are " + std::to_string(parent_.size()) +
             " ranks",
@@ -93,7 +93,7 @@ communicator_handle group_factory::with_topology(topology shape, const char* ope
 communicator_handle group_factory::split(int color, int key, const char* operation, int bins) {
   parent_.validate_usable_at_entry(operation);
   if (parent_.inter())
-    parent_.refuse(operation, "communicator", "has two groups", "use a communicator with one group");
+    parent_.reject(operation, "communicator", "has two groups", "use a communicator with one group");
   if (checked_mode_.is_on()) checked_mode_.compare(operation);
   const split_request mine{next_unused_id(), color, bins == no_bins ? key : bins};
   std::vector<split_request> all(static_cast<std::size_t>(parent_.size()));
@@ -109,9 +109,9 @@ communicator_handle group_factory::split(int color, int key, const char* operati
                            "is " + std::to_string(bins) + ", but " + std::to_string(request_of(r).key) +
                                " on rank " + std::to_string(r),
                            "pass the same number of bins on all ranks", parent_.place());
-    if (bins < 0) parent_.refuse(operation, "bins", "is " + std::to_string(bins), "pass 0 bins or more");
+    if (bins < 0) parent_.reject(operation, "bins", "is " + std::to_string(bins), "pass 0 bins or more");
     if (bins != no_bins && request_of(r).color >= bins)
-      parent_.refuse(operation, "bin",
+      parent_.reject(operation, "bin",
                      "is " + std::to_string(request_of(r).color) + " on rank " + std::to_string(r) +
                          ", but there are " + std::to_string(bins) + " bins",
                      ("pass 0 to " + std::to_string(bins - 1) + ", or a negative bin for no group").c_str());
@@ -131,7 +131,7 @@ communicator_handle group_factory::split(int color, int key, const char* operati
 distinct_number group_factory::number_distinct(std::string_view text) {
   parent_.validate_usable_at_entry("number_distinct");
   if (parent_.inter())
-    parent_.refuse("number_distinct", "communicator", "has two groups", "use a communicator with one group");
+    parent_.reject("number_distinct", "communicator", "has two groups", "use a communicator with one group");
   if (checked_mode_.is_on()) checked_mode_.compare("number_distinct");
   std::vector<std::size_t> lengths(static_cast<std::size_t>(parent_.size()));
   const std::size_t mine = text.size();
@@ -167,11 +167,11 @@ communicator_handle group_factory::between_groups(group_factory& local, int remo
   parent_.validate_knows_all("inter");
   local.parent_.validate_knows_all("inter");
   if (parent_.inter() || local.parent_.inter())
-    parent_.refuse("inter", parent_.inter() ? "communicator" : "local", "has two groups",
+    parent_.reject("inter", parent_.inter() ? "communicator" : "local", "has two groups",
                    "use communicators with one group");
   const bool is_leader = local.parent_.rank() == 0;
   if (is_leader && (remote_leader < 0 || remote_leader >= parent_.size()))
-    parent_.refuse_rank("inter", "remote_leader", remote_leader);
+    parent_.reject_rank("inter", "remote_leader", remote_leader);
   struct side {
     std::uint64_t id;
     int leader, size;
@@ -195,7 +195,7 @@ communicator_handle group_factory::between_groups(group_factory& local, int remo
   from_leader(remote_ranks.data(), remote_ranks.size() * sizeof(int));
   for (const int r : remote_ranks)
     if (std::find(local_ranks.begin(), local_ranks.end(), r) != local_ranks.end())
-      parent_.refuse("inter", "local", "has a rank that is also in the other group",
+      parent_.reject("inter", "local", "has a rank that is also in the other group",
                      "pass groups without common ranks");
   const std::uint64_t id = std::max(mine.id, theirs.id);
   parent_.this_rank().next_id = id + 1;

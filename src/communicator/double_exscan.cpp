@@ -44,7 +44,7 @@ void pass_on(communicator_impl& where, int from, int to, one_side& side, bool le
 sides_found double_exscan(communicator_impl& where, element type, std::size_t n, const operation& op,
                           const void* own, void* from_left, void* from_right) {
   if (where.state().inter())
-    where.state().refuse("double_exscan", "communicator", "has two groups", "scan within one group");
+    where.state().reject("double_exscan", "communicator", "has two groups", "scan within one group");
   where.state().validate_usable_at_entry("double_exscan");
   const std::size_t bytes = n * type.size;
   const int p = where.size(), me = where.rank();

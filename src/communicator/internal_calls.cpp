@@ -53,8 +53,8 @@ bool outlived_run(const communicator_impl& c) noexcept { return c.state().is_ove
 
 bool in_checked_mode(const communicator_impl& c) noexcept { return c.state().this_rank().config.check; }
 void leave_checked_mode(communicator_impl& c) noexcept { c.state().this_rank().config.check = false; }
-void report_refusal(communicator_impl& c, const call& what, const char* why) {
-  c.checked().report_refusal(what, why);
+void report_rejection(communicator_impl& c, const call& what, const char* why) {
+  c.checked().report_rejection(what, why);
 }
 
 void add_progress(communicator_impl& c, progressable& one) { c.state().this_rank().add_active(one); }

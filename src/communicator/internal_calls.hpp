@@ -86,7 +86,7 @@ bool in_checked_mode(const communicator_impl&) noexcept;
 /// The front end compares the calls of this rank itself from here on.
 void leave_checked_mode(communicator_impl&) noexcept;
 /// Reports to the other ranks, which compare the call, that this rank rejects its arguments.
-void report_refusal(communicator_impl&, const call&, const char* why);
+void report_rejection(communicator_impl&, const call&, const char* why);
 
 // --- progress
 

@@ -35,22 +35,22 @@ void p2p_calls::open_first(const char* operation) {
   ready_ = queue_.get();
 }
 
-void p2p_calls::refuse_peer(const char* operation, const char* parameter, int peer) const {
+void p2p_calls::reject_peer(const char* operation, const char* parameter, int peer) const {
   const bool sends = parameter[0] == 'd';
   if (peer >= 0 && peer < state_.size())
-    state_.refuse(operation, parameter,
+    state_.reject(operation, parameter,
                   "is " + std::to_string(peer) + ", which rank " + std::to_string(state_.rank()) +
                       " does not know: it knows only " +
                       std::string(description_of(state_.members().known_members())),
                   "name one of these, or use split(0) of this communicator, which knows all ranks");
-  state_.refuse(operation, parameter,
+  state_.reject(operation, parameter,
                 "is " + std::to_string(peer) + ", but ranks are 0 to " + std::to_string(state_.size() - 1),
                 sends ? "name a rank of this communicator, or rank::null for nobody"
                       : "name a rank of this communicator, rank::any or rank::null");
 }
 
-void p2p_calls::refuse_tag(const char* operation, int tag) const {
-  state_.refuse(operation, "tag",
+void p2p_calls::reject_tag(const char* operation, int tag) const {
+  state_.reject(operation, "tag",
                 "is " + std::to_string(tag) + ", but tags are 0 to " + std::to_string(queue_->max_tag()),
                 "choose one of these");
 }

@@ -53,26 +53,26 @@ class p2p_calls {
   // These return false if the peer is rank::null.
   bool validate_send(const send_args& args) {
     if (static_cast<unsigned>(args.tag) > open(args.operation).max_tag()) [[unlikely]]
-      refuse_tag(args.operation, args.tag);
+      reject_tag(args.operation, args.tag);
     if (is_reachable(args.destination)) [[likely]]
       return true;
-    if (args.destination != rank::null) refuse_peer(args.operation, "destination", args.destination);
+    if (args.destination != rank::null) reject_peer(args.operation, "destination", args.destination);
     return false;
   }
   bool validate_source(const char* operation, int source, int tag) {
     const message_queue& queue = open(operation);
     if (tag != tags::any && static_cast<unsigned>(tag) > queue.max_tag()) [[unlikely]]
-      refuse_tag(operation, tag);
+      reject_tag(operation, tag);
     if (source == rank::any || is_reachable(source)) [[likely]]
       return true;
-    if (source != rank::null) refuse_peer(operation, "source", source);
+    if (source != rank::null) reject_peer(operation, "source", source);
     return false;
   }
   bool is_reachable(int r) const noexcept {
     return static_cast<unsigned>(r) < static_cast<unsigned>(state_.size()) && state_.members().is_known(r);
   }
-  [[noreturn]] void refuse_peer(const char* operation, const char* parameter, int peer) const;
-  [[noreturn]] void refuse_tag(const char* operation, int tag) const;
+  [[noreturn]] void reject_peer(const char* operation, const char* parameter, int peer) const;
+  [[noreturn]] void reject_tag(const char* operation, int tag) const;
   template <class Over, class Alone>
   void wait_until(const shm::wait_site& site, bool for_queue, const Over& over, const Alone& alone);
   void finish(posted_recv& recv);

@@ -39,7 +39,7 @@ class p2p_calls::operation final : public pending {
   void start() override {
     message_queue& queue = where_.open(name());
     // Even if its message has arrived: the program would not learn that it was received.
-    if (started_) state_.refuse(name(), "", "is already in progress", "wait() before the next start()");
+    if (started_) state_.reject(name(), "", "is already in progress", "wait() before the next start()");
     started_ = true;
     complete_ = false;
     if (is_null_) {

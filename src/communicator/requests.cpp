@@ -54,51 +54,51 @@ status request_operations::wait(one& call, const char* operation, const std::sou
   }
 }
 
-void request_operations::refuse_statuses(const char* operation, std::size_t holds, std::size_t needed) {
+void request_operations::reject_statuses(const char* operation, std::size_t holds, std::size_t needed) {
   throw usage_error(
       operation, -1, "statuses",
       "holds " + std::to_string(holds) + " statuses, but " + std::to_string(needed) + " are needed",
       "make it larger, or let it be resized: statuses<resize_to_fit>(...)");
 }
 
-void refuse_empty_request(const char* what, const std::source_location& at) {
+void reject_empty_request(const char* what, const std::source_location& at) {
   throw usage_error(what, -1, "", "this request holds no call: its result was taken, or it was moved from",
                     "wait for a request once", at);
 }
 
-void refuse_copied_request(const char* what, const std::source_location& at) {
+void reject_copied_request(const char* what, const std::source_location& at) {
   throw usage_error(what, -1, "",
                     "this request was constructed from another one, which makes it a parameter and no copy",
                     "wait for the other one, or move it", at);
 }
 
-void refuse_extracted(parameter name) {
+void reject_extracted(parameter name) {
   throw usage_error(std::string("extract_") + parameter_name(name), -1, parameter_name(name),
                     "was already extracted from this result", "keep what the first call returned");
 }
 
-void refuse_empty_parameter() {
+void reject_empty_parameter() {
   throw usage_error("request", -1, "request", "was not made from an lvalue, so nothing can be stored in it",
                     "pass request(r) with a variable r");
 }
 
 }  // namespace detail
 
-void status::refuse_count(std::size_t element) const {
+void status::reject_count(std::size_t element) const {
   throw usage_error("count", -1, "status",
                     "a message of " + std::to_string(bytes()) +
                         " bytes is not a whole number of elements of " + std::to_string(element),
                     "count elements of the type that was sent, or bytes()");
 }
 
-void status::refuse_unnamed() {
+void status::reject_unnamed() {
   throw usage_error("status", -1, "status", "is const or not a variable, so nothing can be written to it",
                     "pass status(s) with a variable s, or status_out()");
 }
 
 // --- messages that were found
 
-void message::refuse_empty() {
+void message::reject_empty() {
   throw usage_error("message", -1, "", "this message was already received, or was moved from",
                     "receive a message once");
 }

@@ -121,7 +121,7 @@ schedule_store::inner_schedule& schedule_store::find_inner(const call& c, const 
   const resolution found = resolve_inside(*where_.this_rank().by, s, named, true, where_.rank());
   count_overrides(where_, sub.what, found, false);
   if (!found.served)
-    where_.refuse(name_of(c.what).data(), "composition",
+    where_.reject(name_of(c.what).data(), "composition",
                   "no algorithm serves the inner " + std::string(name_of(sub.what)) + " on this engine",
                   "name another composition, or @pure");
   for (const auto& k : inner_calls_)

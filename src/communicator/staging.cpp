@@ -61,7 +61,7 @@ void staging::set_element_size(caller where, std::size_t size, std::size_t align
     if (s->item_ == nullptr || s->item_->size() % size == 0) continue;
     if (whole_items)
       record_fault([&] {
-        refuse_call(
+        reject_call(
             where, s->type_,
             "an item of " + std::to_string(s->item_->size()) +
                 " bytes is not a whole number of elements of " + std::to_string(size),
@@ -106,7 +106,7 @@ void staging::validate_reach(caller where, parameter name, const side& s, const 
                    last > static_cast<std::size_t>(PTRDIFF_MAX) / 2;
   const std::ptrdiff_t begin = far ? 0 : static_cast<std::ptrdiff_t>(b.at * s.item_->extent()) + s.lowest_;
   if (begin < 0)
-    refuse_call(where, s.type_, "an item begins " + std::to_string(-begin) + " bytes before its buffer",
+    reject_call(where, s.type_, "an item begins " + std::to_string(-begin) + " bytes before its buffer",
                 "pass displacements that leave space for it");
   const std::ptrdiff_t end = far ? 0 : static_cast<std::ptrdiff_t>(last) + s.highest_;
   if (!far && end <= static_cast<std::ptrdiff_t>(s.item_bytes_)) return;
@@ -115,7 +115,7 @@ void staging::validate_reach(caller where, parameter name, const side& s, const 
   problem +=
       far ? " reach beyond the address space"
           : " reach to byte " + std::to_string(end) + " of a buffer of " + std::to_string(s.item_bytes_);
-  refuse_call(where, name, problem, "pass fewer items or a larger buffer");
+  reject_call(where, name, problem, "pass fewer items or a larger buffer");
 }
 
 void staging::disable_copies() noexcept {
@@ -133,7 +133,7 @@ void staging::set_send_length(caller where, parameter name, long long elements, 
   record_fault([&] {
     std::size_t all = 0;
     if (__builtin_mul_overflow(static_cast<std::size_t>(elements), blocks, &all))
-      refuse_call(where, name, "exceeds the address space", "make it smaller");
+      reject_call(where, name, "exceeds the address space", "make it smaller");
     const block run{0, items(where, name, all, in)};
     validate_reach(where, name, in, run);
     in.read_ = {run};
@@ -172,7 +172,7 @@ long long staging::scaled(caller where, parameter name, long long number, const 
   if (number < 0) return number;
   if (!__builtin_mul_overflow(number, s.elements_per_item_, &elements)) return elements;
   record_fault([&] {
-    refuse_call(where, name, "exceeds the address space: " + std::to_string(number), "make it smaller");
+    reject_call(where, name, "exceeds the address space: " + std::to_string(number), "make it smaller");
   });
   return -1;
 }
@@ -183,8 +183,8 @@ void staging::scale(const collective_caller& where, parameter name, const counts
   if (!numbers.given()) return;
   const auto wrong = [&](std::size_t i, const char* problem, const char* remedy) {
     record_fault(
-        [&] { refuse_call(where, name, "the entry of rank " + std::to_string(i) + problem, remedy); });
-    to.clear();  // which the frame refuses: there are not enough
+        [&] { reject_call(where, name, "the entry of rank " + std::to_string(i) + problem, remedy); });
+    to.clear();  // which the frame rejects: there are not enough
   };
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     std::size_t elements = 0;
@@ -199,7 +199,7 @@ void staging::scale(const collective_caller& where, parameter name, const counts
 
 std::size_t staging::items(caller where, parameter name, std::size_t elements, const side& s) const {
   if (s.elements_per_item_ == 0 ? elements != 0 : elements % s.elements_per_item_ != 0)
-    refuse_call(where, name,
+    reject_call(where, name,
                 std::to_string(elements * unit_) + " bytes are not a whole number of items of " +
                     std::to_string(s.elements_per_item_ * unit_),
                 "pass layouts of matching sizes on sender and receiver");
@@ -220,7 +220,7 @@ void staging::arrived(side& s, std::size_t bytes) noexcept {
 namespace {
 
 // Throws if data of two ranks would be received into the same items.
-void refuse_overlap(const collective_caller& where, const std::vector<staging::block>& blocks) {
+void reject_overlap(const collective_caller& where, const std::vector<staging::block>& blocks) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < blocks.size(); ++i)
     if (blocks[i].count != 0) order.push_back(i);
@@ -229,7 +229,7 @@ void refuse_overlap(const collective_caller& where, const std::vector<staging::b
   for (std::size_t i = 1; i < order.size(); ++i) {
     const staging::block &a = blocks[order[i - 1]], &b = blocks[order[i]];
     if (a.at + a.count > b.at)
-      refuse_call(where, parameter::recv_displs,
+      reject_call(where, parameter::recv_displs,
                   "places block " + std::to_string(order[i]) + " over block " + std::to_string(order[i - 1]),
                   "pass displacements at which received blocks do not overlap");
   }
@@ -241,7 +241,7 @@ counts_view staging::receive_blocks(const collective_caller& where, side& s, con
                                     const counts_view* displs) {
   const std::size_t n = elements.size();
   if (displs != nullptr && displs->size() != n)
-    refuse_call(where, parameter::recv_displs,
+    reject_call(where, parameter::recv_displs,
                 "holds " + std::to_string(displs->size()) + " entries for " + std::to_string(n) + " blocks",
                 "pass one for each of them");
   s.written_.clear();
@@ -249,7 +249,7 @@ counts_view staging::receive_blocks(const collective_caller& where, side& s, con
   std::size_t packed = 0;
   for (std::size_t i = 0; i < n; ++i) {
     if (displs != nullptr && displs->negative(i))
-      refuse_call(where, parameter::recv_displs, "the entry of rank " + std::to_string(i) + " is negative",
+      reject_call(where, parameter::recv_displs, "the entry of rank " + std::to_string(i) + " is negative",
                   "entries are 0 or more");
     block b{0, items(where, s.type_, elements[i], s)};
     b.at = displs != nullptr ? (*displs)[i] : packed;
@@ -258,7 +258,7 @@ counts_view staging::receive_blocks(const collective_caller& where, side& s, con
     s.written_.push_back(b);
     displs_.push_back(b.count == 0 ? 0 : b.at * s.elements_per_item_);
   }
-  refuse_overlap(where, s.written_);
+  reject_overlap(where, s.written_);
   return {displs_.data(), n};
 }
 

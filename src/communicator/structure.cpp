@@ -132,7 +132,7 @@ neighbors neighbors_in(communicator_impl& parent, bool wraps, std::span<const in
   for (int i = 0; i < n; ++i) {
     const int r = ranks[static_cast<std::size_t>(i)];
     if (r < 0 || r >= p || seen[static_cast<std::size_t>(r)])
-      parent.state().refuse(operation, "ranks",
+      parent.state().reject(operation, "ranks",
                             "names rank " + std::to_string(r) + (r < 0 || r >= p ? "" : " twice") +
                                 ", but ranks are 0 to " + std::to_string(p - 1),
                             "name each member once");
@@ -140,7 +140,7 @@ neighbors neighbors_in(communicator_impl& parent, bool wraps, std::span<const in
     if (r == parent.rank()) all.rank = i, all.address = r;
   }
   if (all.address < 0)
-    parent.state().refuse(operation, "ranks", "does not contain this rank",
+    parent.state().reject(operation, "ranks", "does not contain this rank",
                           "make a group on its members only");
   const auto at = [&](int i) { return ranks[static_cast<std::size_t>((i + n) % n)]; };
   if (wraps || all.rank > 0) all.left = at(all.rank - 1);
@@ -223,7 +223,7 @@ neighbors split_bin(const neighbors& given, bool wraps, int bins, int bin) {
   if (chain.size == 0) return chain;
   chain.parent->state().validate_usable_at_entry("split_bin");
   if (bins < 0 || bin >= bins)
-    chain.parent->state().refuse(
+    chain.parent->state().reject(
         "split_bin", bins < 0 ? "bins" : "bin",
         bins < 0 ? "is " + std::to_string(bins)
                  : "is " + std::to_string(bin) + ", but there are " + std::to_string(bins) + " bins",
@@ -309,10 +309,10 @@ namespace {
 communicator_handle make_group_over(communicator_impl& parent, const neighbors& chain, reach knows,
                                     const int* left, const int* right, int distance_count) {
   if (chain.parent != &parent)
-    parent.state().refuse("over", "members", "have another communicator as their parent",
+    parent.state().reject("over", "members", "have another communicator as their parent",
                           "call over() of the communicator from which they were made");
   if (chain.size == 0)
-    parent.state().refuse("over", "members", "are empty: this rank is in no group",
+    parent.state().reject("over", "members", "are empty: this rank is in no group",
                           "call it only if empty() is false");
   parent.state().validate_usable_at_entry("over");
   struct agreed {

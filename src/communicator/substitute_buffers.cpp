@@ -64,8 +64,8 @@ bool complete_arguments(const collective_caller& s, call& c, std::size_t given, 
   if (rooted && (c.root < 0 || c.root >= s.size)) return false;
   const bool at_root = rooted && s.rank == c.root, one_group = s.first_group == 0;
   const auto me = static_cast<std::size_t>(one_group ? s.rank : s.local_rank());
-  const bool length_known = c.count != 0 || given != refused_count;
-  if (c.count == 0 && given != refused_count) c.count = given;
+  const bool length_known = c.count != 0 || given != rejected_count;
+  if (c.count == 0 && given != rejected_count) c.count = given;
   switch (c.what) {
     case collective::gatherv:
       if (!at_root) return length_known || s.takes_no_part(c.root);
@@ -100,7 +100,7 @@ bool complete_arguments(const collective_caller& s, call& c, std::size_t given, 
       if (!length_known || (!rooted && !only_here && s.name.how != mode::blocking)) return false;
       std::size_t bytes = 0;
       const auto blocks = static_cast<std::size_t>(std::max(s.send_blocks, s.recv_blocks));
-      return given == refused_count ||
+      return given == rejected_count ||
              (!__builtin_mul_overflow(c.count, c.type.size, &bytes) &&
               !__builtin_mul_overflow(bytes, blocks, &bytes) && bytes <= max_stated_bytes);
     }
@@ -196,7 +196,7 @@ void substitute_buffers::prepare(const collective_caller& s, call& c, std::size_
     text = why;
     if (own.peers_informed || is_freed(s.where)) return true;
     if (s.name.how == mode::persistent || !in_checked_mode(s.where)) return false;
-    report_refusal(s.where, c, why);
+    report_rejection(s.where, c, why);
     return true;
   };
   const auto may_serve = [&] {
@@ -262,7 +262,7 @@ void prepare_rejected(communicator_impl& self, const communicator_state& where, 
                             where.graph().first_group,
                             0};
   c.output = nullptr;
-  into.prepare(s, c, refused_count, false);
+  into.prepare(s, c, rejected_count, false);
   try {
     validate(where, c);
   } catch (const usage_error&) {

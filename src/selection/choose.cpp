@@ -38,7 +38,7 @@ namespace {
 // Parses the parameters that follow the name: "segment=64K,k=3".
 void read_parameters(const catalogue_entry& entry, std::string_view text, int rank,
                      algorithm_parameter_values& parameter_values) {
-  const auto refuse = [&](const std::string& problem) {
+  const auto reject = [&](const std::string& problem) {
     std::string known;
     for (const algorithm_parameter_range& p : entry.parameters)
       known += (known.empty() ? "" : ", ") + std::string(name_of(p.which)) + " from " +
@@ -57,12 +57,12 @@ void read_parameters(const catalogue_entry& entry, std::string_view text, int ra
     const algorithm_parameter_range* found = nullptr;
     for (const algorithm_parameter_range& p : entry.parameters)
       if (name_of(p.which) == key) found = &p;
-    if (found == nullptr) refuse("there is no parameter \"" + echoed(key) + "\"");
+    if (found == nullptr) reject("there is no parameter \"" + echoed(key) + "\"");
     const std::string_view number = equals == one.npos ? std::string_view() : one.substr(equals + 1);
     const auto value = read_number(number);
-    if (!value) refuse("\"" + echoed(number) + "\" is not a number");
+    if (!value) reject("\"" + echoed(number) + "\" is not a number");
     if (*value < found->min || *value > found->max)
-      refuse(std::string(key) + " is " + echoed(number) + ", out of range");
+      reject(std::string(key) + " is " + echoed(number) + ", out of range");
     parameter_values[static_cast<std::size_t>(found->which)] = static_cast<std::uint32_t>(*value);
   }
 }

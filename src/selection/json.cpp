@@ -103,11 +103,11 @@ class value_builder {
       what.erase(0, column + 2);
     else if (const auto bracket = what.find("] "); bracket != what.npos)
       what.erase(0, bracket + 2);
-    return refuse("not valid JSON: " + what);
+    return reject("not valid JSON: " + what);
   }
 
  private:
-  bool refuse(std::string problem) {
+  bool reject(std::string problem) {
     result_.good = false;
     result_.problem = std::move(problem);
     result_.line = lines_.token_line;
@@ -122,7 +122,7 @@ class value_builder {
   }
   // Pointers to open values stay valid: only the innermost open value grows.
   bool open(value::type is) {
-    if (open_.size() == max_depth) return refuse("nested deeper than " + std::to_string(max_depth));
+    if (open_.size() == max_depth) return reject("nested deeper than " + std::to_string(max_depth));
     open_.push_back(add(is));
     return true;
   }

@@ -234,8 +234,8 @@ TEST_P(cached_call, supersteps_allocate_nothing) {
     abi::sync(*mine);
     bsp::slot f, t;
     bsp::process_set_id all;
-    abi::add(*mine, true, from.data(), bytes * p, f);
-    abi::add(*mine, true, into.data(), bytes * p, t);
+    abi::register_memory(*mine, true, from.data(), bytes * p, f);
+    abi::register_memory(*mine, true, into.data(), bytes * p, t);
     abi::make_process_set(*mine, 0, p - 1, 1, {2, 8, bytes * p}, all);
     const auto sum = [](std::size_t n, const void* other, void* sums) {
       for (std::size_t i = 0; i < n; ++i)
@@ -248,7 +248,7 @@ TEST_P(cached_call, supersteps_allocate_nothing) {
       abi::put(*mine, f, 0, next, t, 0, bytes);
       abi::get(*mine, next, f, 0, t, bytes * (p - 1), bytes);
       abi::sync(*mine);
-      abi::combine(*mine, all, from.data(), f, 1, 8, sum, -1, true);
+      abi::reduce(*mine, all, from.data(), f, 1, 8, sum, -1, true);
       abi::sync(*mine);
       abi::broadcast(*mine, all, f, t, bytes, 0);
       abi::sync(*mine);

@@ -105,7 +105,7 @@ TEST_F(checked_mode_of_three_ranks, throws_the_reason_of_a_rank_that_rejects_its
               std::string::npos);
   }
   // The rank itself throws its own error afterwards.
-  EXPECT_NO_THROW(checked.report_refusal(allreduce(3), "count is negative"));
+  EXPECT_NO_THROW(checked.report_rejection(allreduce(3), "count is negative"));
 }
 
 TEST_F(checked_mode_of_three_ranks, finds_counts_that_do_not_match) {

@@ -30,7 +30,7 @@ struct show_options {
   bool in_place = false, ordered = false, uneven = false, as_json = false, everything = false;
 };
 
-[[noreturn]] void refuse_composition(const composed_algorithm& c) {
+[[noreturn]] void reject_composition(const composed_algorithm& c) {
   throw called_wrongly{
       fmt::format("{0} is a composition: it calls {1}. These commands show it, and the choice of each call:\n"
                   "  tutti list {0} --long\n"
@@ -59,7 +59,7 @@ choice find(const std::string& text) {
   if (std::find(collective_names.begin(), collective_names.end(), base) != collective_names.end())
     throw called_wrongly{fmt::format("\"{0}\" is a collective; \"tutti list {0}\" has its algorithms", base)};
   for (const composed_algorithm* c : composition_catalogue())
-    if (c->name == base || c->short_name() == base) refuse_composition(*c);
+    if (c->name == base || c->short_name() == base) reject_composition(*c);
   throw called_wrongly{
       fmt::format("there is no algorithm {}; {}", detail::quoted(base), suggest_algorithm(base))};
 }
@@ -67,30 +67,30 @@ choice find(const std::string& text) {
 proof::case_options call_of(const show_options& options, const choice& c) {
   const pure_algorithm& a = *c.pure;
   const auto needs = [&](restriction r) { return has_restriction(a.restrictions, r); };
-  const auto refuse = [&]<class... Values>(fmt::format_string<Values...> text, Values&&... values) {
+  const auto reject = [&]<class... Values>(fmt::format_string<Values...> text, Values&&... values) {
     throw called_wrongly{std::string(a.name) + fmt::format(text, std::forward<Values>(values)...)};
   };
   const int p = options.ranks;
   if (p < 1 || p > 1024) throw called_wrongly{fmt::format("--ranks is {}; pass 1 to 1024", p)};
   if (needs(restriction::power_of_two) && !std::has_single_bit(static_cast<unsigned>(p)))
-    refuse(" serves powers of two only, not {} ranks (power_of_two)", p);
+    reject(" serves powers of two only, not {} ranks (power_of_two)", p);
   if (needs(restriction::even_ranks) && p % 2 != 0)
-    refuse(" serves even numbers of ranks only, not {} (even_ranks)", p);
+    reject(" serves even numbers of ranks only, not {} (even_ranks)", p);
   if (needs(restriction::equal_regions)) {
     const auto region = c.parameter_values[static_cast<std::size_t>(algorithm_parameter::region)];
     if (region == 0 || static_cast<unsigned>(p) % region != 0)
-      refuse(" needs regions of equal size, and {} does not divide {} ranks (equal_regions)", region, p);
+      reject(" needs regions of equal size, and {} does not divide {} ranks (equal_regions)", region, p);
   }
-  if (options.ordered && !combines(a.what)) refuse(" has no operator, so --ordered has no meaning");
+  if (options.ordered && !combines(a.what)) reject(" has no operator, so --ordered has no meaning");
   if (options.ordered && needs(restriction::commutative))
-    refuse(" needs an operator that commutes (commutative)");
-  if (options.in_place && needs(restriction::not_in_place)) refuse(" cannot be in place (not_in_place)");
+    reject(" needs an operator that commutes (commutative)");
+  if (options.in_place && needs(restriction::not_in_place)) reject(" cannot be in place (not_in_place)");
   if (options.in_place && (a.what == collective::barrier || a.what == collective::bcast ||
                            is_neighborly(a.what) || needs(restriction::inter)))
-    refuse(" implements a call that has no form in place");
+    reject(" implements a call that has no form in place");
   const bool inter = needs(restriction::inter);
-  if (options.first && !inter) refuse(" serves calls within one group, so --first has no meaning");
-  if (inter && p < 2) refuse(" serves calls between two groups, which have at least 2 ranks (inter)");
+  if (options.first && !inter) reject(" serves calls within one group, so --first has no meaning");
+  if (inter && p < 2) reject(" serves calls between two groups, which have at least 2 ranks (inter)");
 
   proof::case_options w;
   w.what = a.what;
@@ -107,11 +107,11 @@ proof::case_options call_of(const show_options& options, const choice& c) {
         fmt::format("--first is {}, but both groups need ranks; pass 1 to {}", w.first_group, p - 1)};
   if (w.root < 0 || w.root >= p)
     throw called_wrongly{fmt::format("--root is {}, but ranks are 0 to {}", w.root, p - 1)};
-  if (w.root != 0 && !is_rooted(a.what)) refuse(" has no root");
+  if (w.root != 0 && !is_rooted(a.what)) reject(" has no root");
   if (options.rank && (*options.rank < 0 || *options.rank >= p))
     throw called_wrongly{fmt::format("--rank is {}, but ranks are 0 to {}", *options.rank, p - 1)};
   if (options.count && *options.count < static_cast<std::size_t>(p) && needs(restriction::count_ge_ranks))
-    refuse(" needs at least as many elements as ranks (count_ge_ranks)");
+    reject(" needs at least as many elements as ranks (count_ge_ranks)");
   return w;
 }
 

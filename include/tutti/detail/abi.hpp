@@ -162,7 +162,7 @@ int size_of(const communicator_impl&) noexcept;
 
 /// Throws usage_error{operation, rank, parameter, problem, remedy}. It is out of line to keep call
 /// sites small.
-[[noreturn]] void refuse(const communicator_impl&, const char* operation, const char* parameter,
+[[noreturn]] void reject(const communicator_impl&, const char* operation, const char* parameter,
                          std::string_view problem, const char* remedy);
 
 /// The algorithm of the last call of this collective on this rank, such as "allreduce/ring"; empty:

@@ -28,8 +28,8 @@ TUTTI_API_BEGIN
 namespace tutti::detail {
 
 /// Throws mismatch_error: the message does not contain an object of this type.
-[[noreturn]] void refuse_short(caller, parameter, std::size_t needed, std::size_t remaining);
-[[noreturn]] void refuse_long(caller, parameter, std::size_t remaining);
+[[noreturn]] void reject_short(caller, parameter, std::size_t needed, std::size_t remaining);
+[[noreturn]] void reject_long(caller, parameter, std::size_t remaining);
 
 /// The maximal nesting of objects, which the stack of a fiber limits.
 inline constexpr int max_object_depth = 128;
@@ -61,7 +61,7 @@ class writer {
   void write_message(const T& object) {
     write(object);
     if (size_ == 0) pad(1);
-    if (to_ != nullptr && size_ != limit_) refuse_changed();
+    if (to_ != nullptr && size_ != limit_) reject_changed();
   }
   std::size_t size() const noexcept { return size_; }
 
@@ -93,7 +93,7 @@ class writer {
 
   template <class T>
   void write_hook(T& x) {
-    if (++depth_ > max_object_depth) refuse_depth();
+    if (++depth_ > max_object_depth) reject_depth();
     if constexpr (has_member_hook<writer, T>)
       x.serialize(*this);
     else
@@ -112,7 +112,7 @@ class writer {
   }
   template <class T, std::size_t... I>
   void write_variant(const T& x, std::index_sequence<I...>) {
-    if (x.valueless_by_exception()) refuse_valueless();
+    if (x.valueless_by_exception()) reject_valueless();
     const auto which = static_cast<std::uint32_t>(x.index());
     write_bytes(&which, sizeof which);
     ((I == which ? write(*get_if<I>(address_of(x))) : void()), ...);
@@ -142,7 +142,7 @@ class writer {
   }
   void write_bytes(const void* from, std::size_t n) {
     if (to_ != nullptr) {
-      if (n > limit_ - size_) refuse_changed();
+      if (n > limit_ - size_) reject_changed();
       if (n != 0) __builtin_memcpy(to_ + size_, from, n);
     }
     size_ += n;
@@ -150,9 +150,9 @@ class writer {
   void pad(std::size_t n) {
     for (; n != 0; --n) write_flag(false);
   }
-  [[noreturn]] void refuse_changed() const;
-  [[noreturn]] void refuse_depth() const;
-  [[noreturn]] void refuse_valueless() const;
+  [[noreturn]] void reject_changed() const;
+  [[noreturn]] void reject_depth() const;
+  [[noreturn]] void reject_valueless() const;
 
   caller site_;
   parameter name_;
@@ -188,7 +188,7 @@ class reader {
     const std::size_t size = remaining_;
     read(object);
     if (remaining_ == size) skip(1);
-    if (remaining_ != 0) refuse_long(site_, name_, remaining_);
+    if (remaining_ != 0) reject_long(site_, name_, remaining_);
   }
 
  private:
@@ -221,7 +221,7 @@ class reader {
 
   template <class T>
   void read_hook(T& x) {
-    if (++depth_ > max_object_depth) refuse_depth();
+    if (++depth_ > max_object_depth) reject_depth();
     if constexpr (has_member_hook<reader, T>)
       x.serialize(*this);
     else
@@ -251,7 +251,7 @@ class reader {
   void read_variant(T& x, std::index_sequence<I...>) {
     std::uint32_t which = 0;
     read_bytes(&which, sizeof which);
-    if (which >= sizeof...(I)) refuse_alternative();
+    if (which >= sizeof...(I)) reject_alternative();
     ((I == which ? read_alternative<I>(x) : void()), ...);
   }
   template <std::size_t I, class T>
@@ -305,14 +305,14 @@ class reader {
   bool read_flag() {
     unsigned char byte = 0;
     read_bytes(&byte, 1);
-    if (byte > 1) refuse_flag();
+    if (byte > 1) reject_flag();
     return byte == 1;
   }
   // Reads the number of elements that follow, each of which takes at least `min_bytes` bytes.
   std::size_t read_number(std::size_t min_bytes) {
     std::uint64_t n = 0;
     read_bytes(&n, sizeof n);
-    if (n > remaining_ / min_bytes) refuse_number(n);
+    if (n > remaining_ / min_bytes) reject_number(n);
     return static_cast<std::size_t>(n);
   }
   void read_bytes(void* to, std::size_t n) {
@@ -321,17 +321,17 @@ class reader {
     if (n != 0) __builtin_memcpy(to, from, n);
   }
   void skip(std::size_t n) {
-    if (n > remaining_) refuse_short(site_, name_, n, remaining_);
+    if (n > remaining_) reject_short(site_, name_, n, remaining_);
     next_ += n;
     remaining_ -= n;
   }
   void skip_padding(std::size_t n, std::size_t before) {
     if (before - remaining_ < n) skip(n - (before - remaining_));
   }
-  [[noreturn]] void refuse_flag() const;
-  [[noreturn]] void refuse_number(std::uint64_t n) const;
-  [[noreturn]] void refuse_alternative() const;
-  [[noreturn]] void refuse_depth() const;
+  [[noreturn]] void reject_flag() const;
+  [[noreturn]] void reject_number(std::uint64_t n) const;
+  [[noreturn]] void reject_alternative() const;
+  [[noreturn]] void reject_depth() const;
 
   caller site_;
   parameter name_;

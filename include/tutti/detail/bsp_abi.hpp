@@ -18,7 +18,7 @@
 // const int next = (world.rank() + 1) % world.size();
 // int received = -1, sent = world.rank();
 // bsp::slot there;
-// bsp::abi::add(*mine, global, &received, sizeof received, there);
+// bsp::abi::register_memory(*mine, global, &received, sizeof received, there);
 // bsp::abi::sync(*mine);
 // bsp::abi::put(*mine, &sent, next, there, 0, sizeof sent);
 // bsp::abi::sync(*mine);
@@ -109,7 +109,7 @@ void validate_thread(const process&, const char* operation);
 bool may_call_here(const process&) noexcept;
 /// Reports an error that a front end has found: the process has then failed, permanently. Throws
 /// usage_error, or the error of an earlier failure.
-[[noreturn]] void refuse(process&, const char* operation, const char* parameter, std::string_view problem,
+[[noreturn]] void reject(process&, const char* operation, const char* parameter, std::string_view problem,
                          const char* remedy);
 /// The measured costs of the engine, taken when this job opened its first section.
 const machine_costs& measured(const process&) noexcept;
@@ -119,8 +119,8 @@ bool resize_queue(process&, std::size_t messages);
 /// For front ends that cannot know how many messages arrive: checked mode counts only sent messages
 /// against the capacity of the queue.
 void count_sent_only(process&) noexcept;
-bool add(process&, bool global, void* base, std::size_t bytes, slot& result);
-void remove(process&, slot);
+bool register_memory(process&, bool global, void* base, std::size_t bytes, slot& result);
+void deregister(process&, slot);
 
 bool put(process&, slot from, std::size_t from_offset, int to, slot into, std::size_t offset,
          std::size_t bytes);
@@ -159,11 +159,11 @@ using combiner = void (*)(std::size_t n, const void* other, void* into);
 /// Combines elements of `size` bytes at `data`, registered by `where`, in place. `root` below 0
 /// means all members. `single_element`: all bytes are one indivisible element, as in LPF's reduce.
 /// Otherwise they are an array, whose parts may be combined separately.
-bool combine(process&, process_set_id, void* data, slot where, std::size_t count, std::size_t size,
+bool reduce(process&, process_set_id, void* data, slot where, std::size_t count, std::size_t size,
              combiner by, int root, bool single_element);
 /// The same with an operator of tutti, on elements of a known type. The state of the operator must
 /// live until the sync.
-bool combine(process&, process_set_id, void* data, slot where, std::size_t count, const element& type,
+bool reduce(process&, process_set_id, void* data, slot where, std::size_t count, const element& type,
              const operation& by, int root, bool single_element);
 
 }  // namespace abi

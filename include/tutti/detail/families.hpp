@@ -37,7 +37,7 @@ inline void frame<F, T, Args...>::bcast(const collective_caller& s) {
   } else {
     if (at_root)
       agree(
-          s, [&] { at_the_root(); }, [&] { count_by_bcast(s, call_.root, refused_count); });
+          s, [&] { at_the_root(); }, [&] { count_by_bcast(s, call_.root, rejected_count); });
     n = count_by_bcast(s, call_.root, n);
   }
   if (s.takes_no_part(call_.root)) n = 0;
@@ -64,7 +64,7 @@ inline void frame<F, T, Args...>::reduction(const collective_caller& s) {
   require_identity(s);
   if constexpr (F.what == collective::exscan && has<values_on_rank_0>) {
     const std::size_t values = size_of(data<values_on_rank_0>());
-    if (values != 1 && values != n) refuse_values(s, values, n);
+    if (values != 1 && values != n) reject_values(s, values, n);
   }
   call_.count = n;
   if constexpr (in_place) {
@@ -78,7 +78,7 @@ inline void frame<F, T, Args...>::reduction(const collective_caller& s) {
   }
   // Rank 0 receives nothing, but gets a value in its output.
   if (F.what == collective::exscan && s.rank == 0 && n != 0 && call_.output == nullptr)
-    refuse_null(s, out_name, n);
+    reject_null(s, out_name, n);
   put_count<send_recv_count>(s, n);
   put_count<recv_count>(s, n);
 }
@@ -132,7 +132,7 @@ inline void frame<F, T, Args...>::scatter(const collective_caller& s) {
   } else {
     if (at_root)
       agree(
-          s, [&] { at_the_root(); }, [&] { count_by_bcast(s, call_.root, refused_count); });
+          s, [&] { at_the_root(); }, [&] { count_by_bcast(s, call_.root, rejected_count); });
     n = count_by_bcast(s, call_.root, n);
   }
   if (s.takes_no_part(call_.root)) n = 0;
@@ -158,7 +158,7 @@ inline void frame<F, T, Args...>::even_alltoall(const collective_caller& s) {
       if constexpr (has_in<recv_count>)
         n = count_given<recv_count>(s);
       else
-        refuse_call(s, recv_count, "is missing on a rank that sends to no rank",
+        reject_call(s, recv_count, "is missing on a rank that sends to no rank",
                     "pass the number of elements from each rank");
     }
   } else {
@@ -198,7 +198,7 @@ template <form F, class T, class... Args>
 inline void frame<F, T, Args...>::validate_received(const collective_caller& s, std::size_t n,
                                                     bool receives) {
   if constexpr (has_in<recv_count>) {
-    if (receives && count_given<recv_count>(s) != n) refuse_recv_count(s, data<recv_count>(), n);
+    if (receives && count_given<recv_count>(s) != n) reject_recv_count(s, data<recv_count>(), n);
   } else {
     (void)s, (void)n, (void)receives;
   }

@@ -128,7 +128,7 @@ class frame : public frame_of<F, T, Args...>::base {
   auto* reserve_counts(const collective_caller& s) {
     auto& container = data<N>();
     const auto p = static_cast<std::size_t>(s.blocks(N));
-    if (!fit<base::template policy_of<N>()>(container, p)) refuse_size(s, N, size_of(container), p);
+    if (!fit<base::template policy_of<N>()>(container, p)) reject_size(s, N, size_of(container), p);
     return data_of(container);
   }
   template <parameter Counts, parameter Displs>
@@ -145,19 +145,19 @@ class frame : public frame_of<F, T, Args...>::base {
   }
 
   void require_single(const collective_caller& s, std::size_t n, std::size_t required) {
-    if (F.single && n != required) refuse_size(s, in_name, n, required);
+    if (F.single && n != required) reject_size(s, in_name, n, required);
   }
   // Rank 0 of an exscan needs a value that no rank sends.
   void require_identity(const collective_caller& s) {
     if constexpr (F.what == collective::exscan && !has<values_on_rank_0> && !explicit_out) {
       using function = typename std::remove_cvref_t<decltype(data<op>())>::function_type;
       if constexpr (!has_identity<T, function>)  // on all ranks, so that no rank waits
-        refuse_call(s, values_on_rank_0, "is missing: the operator has no known result for rank 0",
+        reject_call(s, values_on_rank_0, "is missing: the operator has no known result for rank 0",
                     "pass values_on_rank_0(...) on all ranks, or a recv_buf whose values stay there");
     }
   }
   void require_buffer(const collective_caller& s) {
-    if (!reads) refuse_call(s, in_name, "is missing at the root", "pass it at the root");
+    if (!reads) reject_call(s, in_name, "is missing at the root", "pass it at the root");
   }
 
   // --- the families, and their shared functions (families.hpp, vector_families.hpp)
@@ -212,7 +212,7 @@ class frame : public frame_of<F, T, Args...>::base {
       call_.type = element_of<T>();
       if constexpr (has<root>) {
         call_.root = data<root>();
-        if (call_.root < 0 || call_.root >= s.size) refuse_root(s, call_.root);
+        if (call_.root < 0 || call_.root >= s.size) reject_root(s, call_.root);
       } else if constexpr (is_rooted(F.what)) {
         call_.root = s.default_root;
       }
@@ -242,7 +242,7 @@ class frame : public frame_of<F, T, Args...>::base {
 
   // --- rejected calls
 
-  // The length of a block in the arguments, from any of them; else refused_count.
+  // The length of a block in the arguments, from any of them; else rejected_count.
   std::size_t stated_length() noexcept {
     long long n = -1;
     if constexpr (F.single || (is_bcast && argument_shape_of<out_type>() == argument_shape::single)) n = 1;
@@ -250,7 +250,7 @@ class frame : public frame_of<F, T, Args...>::base {
     constexpr bool scatters = F.what == collective::scatter;
     if constexpr (has_in<send_count> && !(scatters && has_in<recv_count>)) n = data<send_count>();
     if constexpr (has_in<send_recv_count> && !(scatters && has_in<recv_count>)) n = data<send_recv_count>();
-    return n < 0 ? refused_count : static_cast<std::size_t>(n);
+    return n < 0 ? rejected_count : static_cast<std::size_t>(n);
   }
   // Whether the lists of counts come from an exchange.
   static constexpr bool counts_exchanged() {

@@ -118,8 +118,8 @@ class frame_base {
   }
   /// Returns memory for n elements of `bytes` bytes each, as far as the policy allows.
   void* reserve(caller s, std::size_t n, std::size_t bytes) {
-    if (n > PTRDIFF_MAX / bytes) refuse_overflow(s, Out, n);
-    if (!fit<out_policy()>(out(), n)) refuse_size(s, Out, size_of(out()), n);
+    if (n > PTRDIFF_MAX / bytes) reject_overflow(s, Out, n);
+    if (!fit<out_policy()>(out(), n)) reject_size(s, Out, size_of(out()), n);
     return data_of(out());
   }
 
@@ -129,7 +129,7 @@ class frame_base {
     if constexpr (has_out<N>) {
       using number = std::remove_cvref_t<decltype(data<N>())>;
       data<N>() = static_cast<number>(n);
-      if (data<N>() < 0 || static_cast<std::size_t>(data<N>()) != n) refuse_narrow(s, N, n);
+      if (data<N>() < 0 || static_cast<std::size_t>(data<N>()) != n) reject_narrow(s, N, n);
     } else {
       (void)s, (void)n;
     }

@@ -46,30 +46,30 @@ struct collective_caller : caller {
 };
 
 /// Throws usage_error in the name of the call.
-[[noreturn]] void refuse_call(caller, parameter, std::string_view problem, const char* remedy);
+[[noreturn]] void reject_call(caller, parameter, std::string_view problem, const char* remedy);
 
 /// Throws mismatch_error: what is received as NAME is not what was sent.
-[[noreturn]] void refuse_message(caller, parameter, std::string_view problem);
+[[noreturn]] void reject_message(caller, parameter, std::string_view problem);
 
 /// NAME receives one element, but the message has n.
-[[noreturn]] void refuse_not_single(caller, parameter, std::size_t n);
+[[noreturn]] void reject_not_single(caller, parameter, std::size_t n);
 /// The value cannot be a default of the communicator.
-[[noreturn]] void refuse_default(communicator_impl&, const char* operation, const char* parameter, int value);
+[[noreturn]] void reject_default(communicator_impl&, const char* operation, const char* parameter, int value);
 /// The root is not a rank.
-[[noreturn]] void refuse_root(caller, int root);
+[[noreturn]] void reject_root(caller, int root);
 /// A buffer is null, with a count of n.
-[[noreturn]] void refuse_null(caller, parameter, std::size_t n);
+[[noreturn]] void reject_null(caller, parameter, std::size_t n);
 /// recv_count is `given`, but blocks of n elements are sent.
-[[noreturn]] void refuse_recv_count(caller, long long given, std::size_t n);
+[[noreturn]] void reject_recv_count(caller, long long given, std::size_t n);
 
 /// NAME: "holds 3 elements, but 5 are needed".
-[[noreturn]] void refuse_size(caller, parameter, std::size_t holds, std::size_t needed);
+[[noreturn]] void reject_size(caller, parameter, std::size_t holds, std::size_t needed);
 
 /// values_on_rank_0 has neither one value nor one for each of n elements.
-[[noreturn]] void refuse_values(caller, std::size_t values, std::size_t n);
+[[noreturn]] void reject_values(caller, std::size_t values, std::size_t n);
 
 /// NAME would have to hold more than the address space.
-[[noreturn]] void refuse_overflow(caller, parameter, std::size_t needed);
+[[noreturn]] void reject_overflow(caller, parameter, std::size_t needed);
 
 /// Throws if a count is negative, or exceeds the buffer.
 std::size_t validated_count(caller, parameter, long long count);
@@ -115,7 +115,7 @@ class count_array {
 };
 
 /// The marker that a rank which will throw sends in place of a count.
-inline constexpr std::size_t refused_count = static_cast<std::size_t>(-1);
+inline constexpr std::size_t rejected_count = static_cast<std::size_t>(-1);
 
 /// Called first by every call that is not a repeated one. Throws usage_error if the calling thread
 /// does not run the rank. Throws peer_error if this rank received zeros in an earlier call, because
@@ -125,7 +125,7 @@ void validate_entry(const collective_caller&);
 /// The root's count, on all ranks. Throws peer_error if the root rejected the call.
 std::size_t count_by_bcast(const collective_caller&, int root, std::size_t mine);
 /// Each rank's element of the root's counts; `counts` is read at the root.
-std::size_t count_by_scatter(const collective_caller&, int root, const counts_view& counts, bool refused);
+std::size_t count_by_scatter(const collective_caller&, int root, const counts_view& counts, bool rejected);
 /// All ranks' counts, at the root; 0 for ranks that reject the call. The other ranks do not learn
 /// of it, and continue. So do the root, which throws peer_error, and the rejecting rank
 /// (frame::agree_with_root).
@@ -141,7 +141,7 @@ void put_counts(caller, parameter, const counts_view& from, int* to);
 void put_counts(caller, parameter, const counts_view& from, std::size_t* to);
 void put_displs(caller, parameter, const counts_view& counts, int* to);
 void put_displs(caller, parameter, const counts_view& counts, std::size_t* to);
-[[noreturn]] void refuse_narrow(caller, parameter, std::size_t number);
+[[noreturn]] void reject_narrow(caller, parameter, std::size_t number);
 
 }  // namespace tutti::detail
 TUTTI_API_END

@@ -94,7 +94,7 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
     auto& self = *static_cast<message_frame*>(state);
     const std::size_t n = what.bytes / sizeof(T);
     if constexpr (F.single) {
-      if (n != 1 && what.source != rank::null) refuse_not_single(self.site(), recv_buf, n);
+      if (n != 1 && what.source != rank::null) reject_not_single(self.site(), recv_buf, n);
       return address_of(self.out());
     } else {
       return self.reserve(self.site(), n, sizeof(T));
@@ -107,7 +107,7 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
     auto& self = *static_cast<message_frame*>(state);
     const auto n = static_cast<std::size_t>(self.template data<recv_count>());
     void* const memory = self.reserve(self.site(), n, sizeof(T));
-    if (what.bytes > n * sizeof(T)) refuse_size(self.site(), message_frame_of<F, T, Args...>::out, n, what.bytes / sizeof(T));
+    if (what.bytes > n * sizeof(T)) reject_size(self.site(), message_frame_of<F, T, Args...>::out, n, what.bytes / sizeof(T));
     return memory;
   }
 

@@ -30,7 +30,7 @@ class substitute_buffers {
   /// data whose length this rank cannot know.
   ///
   /// `c` may be filled in part: its buffers are valid or null, its count is valid or 0, and its
-  /// lists are the caller's. `given` is the length of a block in the arguments, or refused_count.
+  /// lists are the caller's. `given` is the length of a block in the arguments, or rejected_count.
   /// `exchanged` means that the lists come from an exchange of counts, and are valid.
   ///
   /// In checked mode it reports the error to the other ranks instead. An exception of a type

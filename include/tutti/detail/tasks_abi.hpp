@@ -195,7 +195,7 @@ void barrier(task_graph&);
 void progress(task_graph&);
 statistics counts(const task_graph&);
 
-[[noreturn]] void refuse(const task_graph&, const char* operation, const char* parameter,
+[[noreturn]] void reject(const task_graph&, const char* operation, const char* parameter,
                          std::string_view problem, const char* remedy);
 
 }  // namespace abi

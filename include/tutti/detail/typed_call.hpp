@@ -215,7 +215,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
       auto& list = list_[this->at(name)];
       auto& number = number_[this->at(name)];
       if constexpr (direction_of<A> == flow::out)
-        list.assign(1, refused_count), number = -1;  // stay if the frame stores none
+        list.assign(1, rejected_count), number = -1;  // stay if the frame stores none
       else if constexpr (!arguments::is_list(name))
         number = stage_.scaled(s, name, this->template data<name>(), this->side_of(name));
       else if constexpr (name == recv_counts && !both)
@@ -233,7 +233,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
         if (number < 0) return;
         this->template put_count<name>(s, stage_.items(s, name, static_cast<std::size_t>(number), side));
       } else {
-        if (list.size() == 1 && list[0] == refused_count) return;
+        if (list.size() == 1 && list[0] == rejected_count) return;
         for (std::size_t& one : list) one = stage_.items(s, name, one, side);
         put_counts(s, name, counts_of(list), this->template reserve_counts<name>(s));
       }
@@ -269,7 +269,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
     if (stage_.fault()) call_.input = nullptr;  // no valid send data
     call_.output = nullptr;
     stage_.disable_copies();
-    this->substitute_.prepare(s, call_, refused_count, base::counts_exchanged());
+    this->substitute_.prepare(s, call_, rejected_count, base::counts_exchanged());
     stage_.pack();
   }
 

@@ -66,7 +66,7 @@ class typed_message_frame : public message_frame<F, T, Args...> {
     auto& self = *static_cast<typed_message_frame*>(state);
     staging::side& side = self.target();
     if (side.per_item() == 0 && what.bytes != 0)
-      refuse_message(self.site(), out_type, "items of 0 bytes cannot receive a message that is not empty");
+      reject_message(self.site(), out_type, "items of 0 bytes cannot receive a message that is not empty");
     return self.prepare_buffer(side, what.bytes);
   }
 

@@ -57,7 +57,7 @@ inline void frame<F, T, Args...>::gatherv(const collective_caller& s) {
   } else {
     std::size_t* all = receives ? inferred_.make(static_cast<std::size_t>(s.recv_blocks)) : nullptr;
     if constexpr (everywhere) {
-      agree(s, send_length, [&] { counts_by_allgather(s, refused_count, all); });
+      agree(s, send_length, [&] { counts_by_allgather(s, rejected_count, all); });
       counts_by_allgather(s, length_, all);
     } else {
       agree_with_root(s, call_.out_counts, all, send_length);
@@ -82,7 +82,7 @@ inline void frame<F, T, Args...>::scatterv(const collective_caller& s) {
   const auto at_the_root = [&] {
     require_buffer(s);
     if (!has<send_counts>)
-      refuse_call(s, send_counts, "is missing at the root", "pass the count of each rank at the root");
+      reject_call(s, send_counts, "is missing at the root", "pass the count of each rank at the root");
     send_blocks(s, has_out<send_counts> ? inferred_.view() : view_of<send_counts>());
   };
   if constexpr (has_out<send_counts>) {
@@ -184,7 +184,7 @@ inline void frame<F, T, Args...>::agree_with_root(const collective_caller& s, co
   try {
     std::optional<serving_peers> guard;
     if (fault) guard.emplace(s.where);
-    counts_by_gather(s, call_.root, fault ? refused_count : length_, all);
+    counts_by_gather(s, call_.root, fault ? rejected_count : length_, all);
   } catch (const peer_error&) {
     substitute_.set_peers_continue();
     if (!fault) fault = std::current_exception();

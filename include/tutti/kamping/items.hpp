@@ -106,7 +106,7 @@ struct item_reduction {
   MPI_Op op;
   bool commutative;  // as the program declared it
 
-  [[noreturn]] void refuse(const char* parameter, const char* problem, int code) const {
+  [[noreturn]] void reject(const char* parameter, const char* problem, int code) const {
     throw MpiErrorException(std::string(tutti::name_of(what)) + ": " + parameter + ": " + problem, code);
   }
   /// Bytes from the first item to the end of the last.
@@ -166,14 +166,14 @@ auto reduce_items(const tutti::communicator& ranks, Args&... args) {
                    with.function.native,
                    std::is_same_v<declared, tutti::ops::commutative_t>};
   const long long count = get<send_recv_count>(given).data;
-  if (count < 0) r.refuse("send_recv_count", "is negative", MPI_ERR_COUNT);
+  if (count < 0) r.reject("send_recv_count", "is negative", MPI_ERR_COUNT);
   r.count = static_cast<std::size_t>(count);
   if constexpr (has(tutti::parameter::root)) r.root = get<tutti::parameter::root>(given).data;
 
   auto& read = get<from>(given).data;
   using element = tutti::detail::element_type<decltype(read)>;
   const std::size_t elements = (r.reach() + sizeof(element) - 1) / sizeof(element);
-  if (elements > size_of(read)) r.refuse("send_recv_count", "so many items exceed the buffer", MPI_ERR_COUNT);
+  if (elements > size_of(read)) r.reject("send_recv_count", "so many items exceed the buffer", MPI_ERR_COUNT);
   const auto into_new = [&] {
     Container<element> made(r.receives(ranks) ? elements : 0);
     r.run(ranks, data_of(read), data_of(made));
@@ -189,7 +189,7 @@ auto reduce_items(const tutti::communicator& ranks, Args&... args) {
     const std::size_t needed =
         (r.reach() + sizeof(*data_of(written.data)) - 1) / sizeof(*data_of(written.data));
     if (r.receives(ranks) && !tutti::detail::fit<bare::policy>(written.data, needed))
-      r.refuse(in_place ? "send_recv_buf" : "recv_buf", "has no space for so many items", MPI_ERR_BUFFER);
+      r.reject(in_place ? "send_recv_buf" : "recv_buf", "has no space for so many items", MPI_ERR_BUFFER);
     r.run(ranks, data_of(read), data_of(written.data));
     if constexpr (bare::owning) return std::move(written.data);
   }

@@ -25,7 +25,7 @@ std::string quoted(std::string_view text) {
   return '"' + std::string(shown ? text : text.substr(0, max_shown)) + (shown ? "\"" : "...\"");
 }
 
-[[noreturn]] void refuse(std::string_view text, const std::string& why) {
+[[noreturn]] void reject(std::string_view text, const std::string& why) {
   throw std::invalid_argument("is " + quoted(text) + why);
 }
 
@@ -35,11 +35,11 @@ std::int64_t read_one(std::string_view text, std::string_view part, std::int64_t
   const auto [stop, fault] = std::from_chars(part.data(), end, value);
   const bool digits = !part.empty() && part.find_first_not_of("0123456789") == part.npos;
   if (!digits || stop != end)
-    refuse(text, part.empty() ? ", which lacks a number" + std::string(forms)
+    reject(text, part.empty() ? ", which lacks a number" + std::string(forms)
                               : ", but " + quoted(part) + " is not a number" + std::string(forms));
   if (fault != std::errc{} || value > max_ranks)
-    refuse(text, ", but " + quoted(part) + " exceeds the maximum of " + std::to_string(max_ranks));
-  if (value < min_value) refuse(text, ", but a node has at least one rank; remove the zeros");
+    reject(text, ", but " + quoted(part) + " exceeds the maximum of " + std::to_string(max_ranks));
+  if (value < min_value) reject(text, ", but a node has at least one rank; remove the zeros");
   return value;
 }
 
@@ -64,12 +64,12 @@ std::string count_of(std::int64_t total) {
 // single number is the size of the only node.
 hierarchy from_product(std::string_view text, const std::vector<std::int64_t>& numbers, int ranks) {
   if (numbers.size() > max_factors)
-    refuse(text, ", which has more than " + std::to_string(max_factors - 1) + " levels of nodes");
+    reject(text, ", which has more than " + std::to_string(max_factors - 1) + " levels of nodes");
   std::int64_t total = 1;
   for (const std::int64_t n : numbers) total = total > max_ranks ? total : total * n;
   if (total != ranks) {
     const std::int64_t each = numbers.back(), nodes = numbers.front();
-    refuse(text, ", which makes " + count_of(total) + but_there_are(ranks) + "; write " +
+    reject(text, ", which makes " + count_of(total) + but_there_are(ranks) + "; write " +
                      (ranks % each == 0    ? std::to_string(ranks / each) + "x" + std::to_string(each)
                       : ranks % nodes == 0 ? std::to_string(nodes) + "x" + std::to_string(ranks / nodes)
                                            : "1x" + std::to_string(ranks)));
@@ -88,7 +88,7 @@ hierarchy from_sizes(std::string_view text, const std::vector<std::int64_t>& siz
   std::int64_t total = 0;
   for (const std::int64_t n : sizes) total = total > max_ranks ? total : total + n;
   if (total != ranks)
-    refuse(text, ", which makes " + count_of(total) + but_there_are(ranks) +
+    reject(text, ", which makes " + count_of(total) + but_there_are(ranks) +
                      "; the ranks of all nodes must add up to " + std::to_string(ranks));
   std::vector<std::vector<int>> node_of(1);
   for (std::size_t node = 0; node < sizes.size(); ++node)
@@ -98,7 +98,7 @@ hierarchy from_sizes(std::string_view text, const std::vector<std::int64_t>& siz
 
 hierarchy from_nodes(std::string_view text, const std::vector<std::int64_t>& nodes, int ranks) {
   if (nodes.size() != static_cast<std::size_t>(ranks))
-    refuse(text, ", which gives the nodes of " + count_of(static_cast<std::int64_t>(nodes.size())) +
+    reject(text, ", which gives the nodes of " + count_of(static_cast<std::int64_t>(nodes.size())) +
                      but_there_are(ranks) + "; give " + std::to_string(ranks) + " numbers, separated by ':'");
   return hierarchy(std::vector<std::vector<int>>{{nodes.begin(), nodes.end()}});
 }
@@ -112,7 +112,7 @@ hierarchy read_nodes(std::string_view text, int ranks) {
   if (at != text.npos)
     for (const char other : std::string_view("x,:"))
       if (other != separator && text.find(other) != text.npos)
-        refuse(text, ", which mixes '" + std::string(1, separator) + "' and '" + std::string(1, other) + "'" +
+        reject(text, ", which mixes '" + std::string(1, separator) + "' and '" + std::string(1, other) + "'" +
                          std::string(forms));
   const auto numbers = read_all(text, separator, separator == ':' ? 0 : 1);
   return separator == 'x'   ? from_product(text, numbers, ranks)

@@ -22,7 +22,7 @@ void validate_process(process& p, unsigned s, unsigned n, unsigned hi) { p.valid
 bool failed(const process& p) noexcept { return p.failed(); }
 void validate_thread(const process& p, const char* operation) { p.validate_thread(operation); }
 bool may_call_here(const process& p) noexcept { return p.may_call_here(); }
-void refuse(process& p, const char* operation, const char* parameter, std::string_view problem,
+void reject(process& p, const char* operation, const char* parameter, std::string_view problem,
             const char* remedy) {
   p.reject_for_frontend(operation, parameter, problem, remedy);
 }
@@ -31,10 +31,10 @@ const machine_costs& measured(const process& p) noexcept { return p.measured(); 
 bool resize_memory_register(process& p, std::size_t entries) { return p.resize_memory_register(entries); }
 void count_sent_only(process& p) noexcept { p.count_sent_only(); }
 bool resize_queue(process& p, std::size_t messages) { return p.resize_queue(messages); }
-bool add(process& p, bool global, void* base, std::size_t bytes, slot& result) {
-  return p.add(global, base, bytes, result);
+bool register_memory(process& p, bool global, void* base, std::size_t bytes, slot& result) {
+  return p.register_memory(global, base, bytes, result);
 }
-void remove(process& p, slot s) { p.remove(s); }
+void deregister(process& p, slot s) { p.deregister(s); }
 
 bool put(process& p, slot from, std::size_t from_offset, int to, slot into, std::size_t offset,
          std::size_t bytes) {
@@ -76,13 +76,13 @@ bool allgather(process& p, process_set_id m, slot from, slot into, std::size_t b
 bool alltoall(process& p, process_set_id m, slot from, slot into, std::size_t bytes, bool skip_own_block) {
   return p.unrooted(collective::alltoall, m, from, into, bytes, skip_own_block);
 }
-bool combine(process& p, process_set_id m, void* data, slot where, std::size_t count, std::size_t size,
+bool reduce(process& p, process_set_id m, void* data, slot where, std::size_t count, std::size_t size,
              combiner by, int root, bool single_element) {
-  return p.combine(m, data, where, count, {.type = {.size = size}, .combiner = by}, root, single_element);
+  return p.reduce(m, data, where, count, {.type = {.size = size}, .combiner = by}, root, single_element);
 }
-bool combine(process& p, process_set_id m, void* data, slot where, std::size_t count, const element& type,
+bool reduce(process& p, process_set_id m, void* data, slot where, std::size_t count, const element& type,
              const operation& by, int root, bool single_element) {
-  return p.combine(m, data, where, count, {.type = type, .op = by}, root, single_element);
+  return p.reduce(m, data, where, count, {.type = type, .op = by}, root, single_element);
 }
 
 }  // namespace tutti::bsp::abi

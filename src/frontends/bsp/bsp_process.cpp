@@ -54,7 +54,7 @@ bool process::resize_queue(std::size_t messages) {
   }
 }
 
-bool process::add(bool global, void* base, std::size_t bytes, slot& made) {
+bool process::register_memory(bool global, void* base, std::size_t bytes, slot& made) {
   const char* const operation = global ? "register_global" : "register_local";
   begin_call(operation);
   if (base == nullptr && bytes > 0)
@@ -67,7 +67,7 @@ bool process::add(bool global, void* base, std::size_t bytes, slot& made) {
   return true;
 }
 
-void process::remove(slot s) {
+void process::deregister(slot s) {
   begin_call("deregister");
   if (memory_.find(s) == nullptr)
     reject("deregister", "memslot", "there is no slot " + std::to_string(s),
@@ -213,7 +213,7 @@ void process::reject_piggybacked_put(const piggybacked_put& p) {
   m.set_origin(p.from, message_kind::put);
   std::string diagnostic;
   report_out_of_range(memory_, m, pid_, diagnostic);
-  detail::refuse(all_, "sync", "offset", diagnostic,
+  detail::reject(all_, "sync", "offset", diagnostic,
                  "register more memory on that process, and sync before you use it");
 }
 

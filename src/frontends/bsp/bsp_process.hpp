@@ -42,8 +42,8 @@ class process {
 
   bool resize_memory_register(std::size_t entries);
   bool resize_queue(std::size_t messages);
-  bool add(bool global, void* base, std::size_t bytes, slot& made);
-  void remove(slot s);
+  bool register_memory(bool global, void* base, std::size_t bytes, slot& made);
+  void deregister(slot s);
   bool put(slot from, std::size_t from_offset, int to, slot into, std::size_t offset, std::size_t bytes) {
     begin_call("put");
     if (check_ != nullptr) [[unlikely]]
@@ -100,7 +100,7 @@ class process {
               bool skip_own_block);
   bool unrooted(collective what, process_set_id m, slot from, slot into, std::size_t bytes,
                 bool skip_own_block);
-  bool combine(process_set_id m, void* data, slot where, std::size_t count, const reduction_operator& how,
+  bool reduce(process_set_id m, void* data, slot where, std::size_t count, const reduction_operator& how,
                int root, bool single_element);
 
  private:

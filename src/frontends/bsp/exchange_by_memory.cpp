@@ -92,7 +92,7 @@ class by_memory final : public exchange {
     }
     if ((all & summaries::second_barrier) != 0) detail::run_call(all_, call());  // a barrier
     if (!diagnostic.empty())
-      detail::refuse(all_, "sync", "offset", diagnostic,
+      detail::reject(all_, "sync", "offset", diagnostic,
                      "register more memory on that process, and sync before you use it");
   }
 

@@ -59,7 +59,7 @@ class by_messages final : public exchange {
     for (std::size_t p = 0; p < n_; ++p) read_batch(static_cast<int>(p), diagnostic);
     finish();
     if (!diagnostic.empty())
-      detail::refuse(all_, "sync", "offset", diagnostic,
+      detail::reject(all_, "sync", "offset", diagnostic,
                      "register more memory on that process, and sync before you use it");
   }
 

@@ -17,7 +17,7 @@ void process::reject(const char* operation, const char* parameter, const std::st
   std::string where;
   if (site_.file != nullptr) where = std::string(" (") + site_.file + ":" + std::to_string(site_.line) + ")";
   try {
-    detail::refuse(all_, operation, parameter, problem + where, remedy);
+    detail::reject(all_, operation, parameter, problem + where, remedy);
   } catch (...) {
     failure_ = std::current_exception();
     throw;

@@ -105,14 +105,14 @@ void process::measure() {
   memory_.grow();
   (*boxes_)[0].grow();
   (*boxes_)[1].grow();
-  add(true, src.data(), src.size(), from);
-  add(true, dst.data(), dst.size(), into);
+  register_memory(true, src.data(), src.size(), from);
+  register_memory(true, dst.data(), dst.size(), into);
   sync();
   const double empty = time_of_superstep(from, into, 0, 0, 2 * times);
   const double small = time_of_superstep(from, into, small_messages, 8, times);
   const double large = time_of_superstep(from, into, 1, long_bytes, times);
-  remove(from);
-  remove(into);
+  deregister(from);
+  deregister(into);
   // The minima ensure positive figures if the clock is too coarse or other programs disturbed the
   // machine.
   costs_.superstep = std::max(empty, 1e-9);

@@ -211,7 +211,7 @@ bool process::unrooted(collective what, process_set_id m, slot from, slot into, 
   return true;
 }
 
-bool process::combine(process_set_id m, void* data, slot where, std::size_t count,
+bool process::reduce(process_set_id m, void* data, slot where, std::size_t count,
                       const reduction_operator& how, int root, bool single_element) {
   const char* const operation = single_element ? (root < 0 ? "allreduce" : "reduce")
                                 : root < 0     ? "allcombine"

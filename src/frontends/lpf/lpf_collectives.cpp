@@ -27,7 +27,7 @@ lpf_err_t schedule(lpf_coll_t coll, const char* operation, Call&& call) noexcept
 lpf_err_t schedule_reduction(lpf_coll_t coll, const char* operation, void* data, lpf_memslot_t slot,
                              size_t num, size_t size, abi::combiner by, int root, bool single_element) {
   return schedule(coll, operation, [&](process& p) {
-    return abi::combine(p, coll.number, data, slot, num, size, by, root, single_element);
+    return abi::reduce(p, coll.number, data, slot, num, size, by, root, single_element);
   });
 }
 
@@ -57,7 +57,7 @@ lpf_err_t lpf_collectives_init_strided(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_
   return call_process(ctx, "lpf_collectives_init", [&](process& self) {
     process_set_id made = 0;
     if (coll == nullptr)
-      abi::refuse(self, "collectives_init", "coll", "is null", "pass a place for the object");
+      abi::reject(self, "collectives_init", "coll", "is null", "pass a place for the object");
     abi::validate_process(self, s, p, hi);
     // Wrong values are rejected below.
     const lpf_pid_t members = str > 0 && lo < hi ? (hi - lo - 1) / str + 1 : 1;

@@ -17,8 +17,8 @@ lpf_err_t register_memory(lpf_t ctx, const char* operation, bool global, void* p
                           lpf_memslot_t* memslot) noexcept {
   return call_process(ctx, operation, [&](process& p) {
     if (memslot == nullptr) [[unlikely]]
-      abi::refuse(p, operation + 4, "memslot", "is null", "pass a place for the slot");
-    return abi::add(p, global, pointer, size, *memslot);
+      abi::reject(p, operation + 4, "memslot", "is null", "pass a place for the slot");
+    return abi::register_memory(p, global, pointer, size, *memslot);
   });
 }
 
@@ -36,7 +36,7 @@ lpf_err_t lpf_register_local(lpf_t ctx, void* pointer, size_t size, lpf_memslot_
 
 lpf_err_t lpf_deregister(lpf_t ctx, lpf_memslot_t memslot) {
   return call_process(ctx, "lpf_deregister", [&](process& p) {
-    abi::remove(p, memslot);
+    abi::deregister(p, memslot);
     return true;
   });
 }

@@ -89,7 +89,7 @@ extern "C" lpf_err_t lpf_probe(lpf_t ctx, lpf_machine_t* params) {
     if (c == nullptr) return LPF_ERR_FATAL;
     return call_process(ctx, "lpf_probe", [&](tutti::bsp::process& p) {
       if (params == nullptr)
-        tutti::bsp::abi::refuse(p, "probe", "params", "is null", "pass a place for the machine");
+        tutti::bsp::abi::reject(p, "probe", "params", "is null", "pass a place for the machine");
       const std::string_view engine = tutti::bsp::abi::engine_of(p);
       *params = machine_on(engine, c->counts.machine, c->counts.free);
       return true;

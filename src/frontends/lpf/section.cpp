@@ -94,7 +94,7 @@ class section_scope {
   void fail(const char* operation, const char* argument, const char* problem) noexcept {
     context_->failure_reported = true;
     try {
-      bsp::abi::refuse(*context_->process, operation, argument, problem, "see the reported error");
+      bsp::abi::reject(*context_->process, operation, argument, problem, "see the reported error");
     } catch (...) {
     }
   }

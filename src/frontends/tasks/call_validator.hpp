@@ -18,7 +18,7 @@ class call_validator {
 
   [[noreturn]] void reject(const char* operation, const char* parameter, std::string_view problem,
                            const char* remedy) const {
-    detail::refuse(ranks_, operation, parameter, problem, remedy);
+    detail::reject(ranks_, operation, parameter, problem, remedy);
   }
   /// The rank's own thread calls, and not from a kernel.
   void thread(const char* operation) const {

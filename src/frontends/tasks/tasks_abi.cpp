@@ -10,11 +10,11 @@ namespace tutti::tasks::abi {
 task_graph* open(detail::communicator_impl& all, const options& how, const char* header) {
   detail::validate_entry(all, "tasks");
   if (detail::has_two_groups(all))
-    detail::refuse(all, "tasks", "ranks", "has two groups", "pass a communicator with one group");
+    detail::reject(all, "tasks", "ranks", "has two groups", "pass a communicator with one group");
   if (!detail::knows_all_members(all))
-    detail::refuse(all, "tasks", "ranks", "knows only some of its ranks", "pass its split(0)");
+    detail::reject(all, "tasks", "ranks", "knows only some of its ranks", "pass its split(0)");
   if (how.workers < 0 || how.workers > 1024)
-    detail::refuse(all, "tasks", "workers", "is " + std::to_string(how.workers),
+    detail::reject(all, "tasks", "workers", "is " + std::to_string(how.workers),
                    "pass 1 to 1024, or 0 for TUTTI_TASK_WORKERS");
   return new task_graph(all, how, header);
 }
@@ -101,7 +101,7 @@ void barrier(task_graph& f) { f.barrier(); }
 void progress(task_graph& f) { f.progress_at_entry(); }
 statistics counts(const task_graph& f) { return f.counts(); }
 
-void refuse(const task_graph& f, const char* operation, const char* parameter, std::string_view problem,
+void reject(const task_graph& f, const char* operation, const char* parameter, std::string_view problem,
             const char* remedy) {
   f.validator().reject(operation, parameter, problem, remedy);
 }

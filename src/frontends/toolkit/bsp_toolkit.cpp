@@ -38,25 +38,25 @@ void bsp_section::leave() noexcept { bsp::abi::leave(*process_); }
 
 bsp::slot bsp_section::add(bool global, const bsp_memory& area) {
   bsp::slot made = bsp::no_slot;
-  bsp::abi::add(*process_, global, area.data, area.bytes(), made);
+  bsp::abi::register_memory(*process_, global, area.data, area.bytes(), made);
   return made;
 }
 
 void bsp_section::remove(bsp::slot s) noexcept {
-  if (bsp::abi::may_call_here(*process_) && !bsp::abi::failed(*process_)) bsp::abi::remove(*process_, s);
+  if (bsp::abi::may_call_here(*process_) && !bsp::abi::failed(*process_)) bsp::abi::deregister(*process_, s);
 }
 
 bsp_set bsp_section::make_set(int lo, int hi, int stride) {
   const int p = all_.size(), me = all_.rank();
-  const auto refuse = [&](const char* parameter, const std::string& problem, const char* remedy) {
-    bsp::abi::refuse(*process_, "members", parameter, problem, remedy);
+  const auto reject = [&](const char* parameter, const std::string& problem, const char* remedy) {
+    bsp::abi::reject(*process_, "members", parameter, problem, remedy);
   };
-  if (stride < 1) refuse("stride", "is " + std::to_string(stride), "pass 1 or more");
+  if (stride < 1) reject("stride", "is " + std::to_string(stride), "pass 1 or more");
   if (hi > p)
-    refuse("hi", "is " + std::to_string(hi) + ", but there are " + std::to_string(p) + " processes",
+    reject("hi", "is " + std::to_string(hi) + ", but there are " + std::to_string(p) + " processes",
            "pass an exclusive upper bound of at most nprocs");
   if (lo < 0 || me < lo || me >= hi || (me - lo) % stride != 0)
-    refuse("lo",
+    reject("lo",
            "process " + std::to_string(me) + " is not among " + std::to_string(lo) + " to " +
                std::to_string(hi - 1) + " in steps of " + std::to_string(stride),
            "call it only on the members");
@@ -75,14 +75,14 @@ const void* bsp_section::keep_until_sync(const void* value, std::size_t bytes, s
 
 void bsp_section::put(const bsp_memory& src, int dst_pid, bsp::slot dst_slot, std::size_t dst_offset) {
   if (dst_slot == bsp::no_slot)
-    bsp::abi::refuse(*process_, "put", "dst_slot", "is empty: moved from, or deregistered",
+    bsp::abi::reject(*process_, "put", "dst_slot", "is empty: moved from, or deregistered",
                      "pass one that registered() returned");
   bsp::abi::put(*process_, src.data, dst_pid, dst_slot, bytes_of(dst_offset, src.element), src.bytes());
 }
 
 void bsp_section::get(int src_pid, bsp::slot src_slot, std::size_t src_offset, const bsp_memory& dst) {
   if (src_slot == bsp::no_slot)
-    bsp::abi::refuse(*process_, "get", "src_slot", "is empty: moved from, or deregistered",
+    bsp::abi::reject(*process_, "get", "src_slot", "is empty: moved from, or deregistered",
                      "pass one that registered() returned");
   bsp::abi::get(*process_, src_pid, src_slot, bytes_of(src_offset, dst.element), dst.data, dst.bytes());
 }
@@ -93,7 +93,7 @@ void bsp_section::renew() noexcept {
   if (!bsp::abi::failed(*process_)) {
     // The last one first, so that later ones get the same slots again.
     for (; !temporary_slots_.empty(); temporary_slots_.pop_back())
-      bsp::abi::remove(*process_, temporary_slots_.back());
+      bsp::abi::deregister(*process_, temporary_slots_.back());
     for (const bsp::process_set_id m : ended_) bsp::abi::free_process_set(*process_, m);
   }
   temporary_slots_.clear();
@@ -125,7 +125,7 @@ void bsp_section::validate_blocks(const char* operation, const char* parameter, 
                                   const bsp_memory& blocks, std::size_t of) {
   const auto n = static_cast<std::size_t>(s.nprocs);
   if (blocks.count % n == 0 && blocks.count / n == of) return;
-  bsp::abi::refuse(*process_, operation, parameter,
+  bsp::abi::reject(*process_, operation, parameter,
                    "has " + std::to_string(blocks.count) + " elements, which are not " + std::to_string(n) +
                        " blocks of " + std::to_string(of),
                    "pass one block for each process");
@@ -159,14 +159,14 @@ void bsp_section::alltoall(const bsp_set& s, const bsp_memory& src, const bsp_me
   validate_blocks("alltoall", "src", s, src, src.count / static_cast<std::size_t>(s.nprocs));
   validate_blocks("alltoall", "dst", s, dst, src.count / static_cast<std::size_t>(s.nprocs));
   if (src.count > 0 && src.data == dst.data)
-    bsp::abi::refuse(*process_, "alltoall", "dst", "is the same as src", "pass different memory");
+    bsp::abi::reject(*process_, "alltoall", "dst", "is the same as src", "pass different memory");
   bsp::abi::alltoall(*process_, s.number, slot_of(src), slot_of(dst),
                      src.bytes() / static_cast<std::size_t>(s.nprocs), false);
 }
 
 void bsp_section::combine(const bsp_set& s, const bsp_memory& data, const element& type, const operation& by,
                           int root, bool whole) {
-  bsp::abi::combine(*process_, s.number, data.data, slot_of(data), data.count, type, by, root, whole);
+  bsp::abi::reduce(*process_, s.number, data.data, slot_of(data), data.count, type, by, root, whole);
 }
 
 }  // namespace tutti::detail

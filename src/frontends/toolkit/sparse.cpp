@@ -61,7 +61,7 @@ void exchange_sparse(const communicator& ranks, unsigned round, const sparse_mes
   communicator_impl& where = detail::impl_of(ranks);
   for (std::size_t i = 0; i < n; ++i)
     if (messages[i].destination < 0 || messages[i].destination >= ranks.size())
-      refuse(where, name, "messages",
+      reject(where, name, "messages",
              "go to rank " + std::to_string(messages[i].destination) + ", but ranks are 0 to " +
                  std::to_string(ranks.size() - 1),
              "name ranks of the communicator");
