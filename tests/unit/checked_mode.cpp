@@ -92,7 +92,7 @@ TEST_F(checked_mode_of_three_ranks, throws_the_reason_of_a_rank_that_rejects_its
   const auto reply = [](const call& c) {
     tests::fake_control::repeat_local(c, 3);
     if (c.type.size == sizeof(call_digest))
-      static_cast<call_digest*>(c.output)[2].refused = 1;
+      static_cast<call_digest*>(c.output)[2].rejected = 1;
     else
       std::strcpy(static_cast<char*>(c.output) + 2 * c.type.size, "count is negative");
   };
