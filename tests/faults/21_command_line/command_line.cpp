@@ -59,7 +59,7 @@ TEST(values, are_truncated_in_messages) {
                                  "validate ",
                                  "import mpich ",
                                  "tree ",
-                                 "tune --sizes 1,",
+                                 "tune --sizes 8,",
                                  "preload -- ",
                                  "preload "}) {
     const command_result e = tool_tests::tutti(call + value);
