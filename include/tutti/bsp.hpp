@@ -92,7 +92,8 @@ class subset {
     }
     return *this;
   }
-  /// Local. The next sync still completes the collectives of this subset.
+  /// Local. The next sync still completes the collectives of this subset. On another thread than
+  /// that of the process it does nothing, and the context keeps the subset.
   ~subset() { end(); }
 
   int pid() const noexcept { return set_.pid; }        ///< rank of the caller among the members
@@ -111,7 +112,7 @@ class subset {
   void gather(Src&& src, Dst&& dst, int root = 0,
               std::source_location at = std::source_location::current()) {
     if constexpr (detail::validate_blocks<Src, Dst>())
-      begin("gather", at).gather(set_, read_memory(src), detail::memory_of(dst), root);
+      begin("gather", at).gather(set_, read_memory("gather", src), detail::memory_of(dst), root);
   }
 
   /// Copies the blocks of the root's `src` to `dst` of each member, in the order of members. The
@@ -120,7 +121,7 @@ class subset {
   void scatter(Src&& src, Dst&& dst, int root = 0,
                std::source_location at = std::source_location::current()) {
     if constexpr (detail::validate_blocks<Src, Dst>())
-      begin("scatter", at).scatter(set_, read_memory(src), detail::memory_of(dst), root);
+      begin("scatter", at).scatter(set_, read_memory("scatter", src), detail::memory_of(dst), root);
   }
 
   /// Concatenates `src` of all members, in the order of members, into `dst` of all. `src` may be
@@ -128,7 +129,7 @@ class subset {
   template <class Src, class Dst>
   void allgather(Src&& src, Dst&& dst, std::source_location at = std::source_location::current()) {
     if constexpr (detail::validate_blocks<Src, Dst>())
-      begin("allgather", at).allgather(set_, read_memory(src), detail::memory_of(dst));
+      begin("allgather", at).allgather(set_, read_memory("allgather", src), detail::memory_of(dst));
   }
 
   /// Copies block k of `src` to member k. The receiver stores it at the block of `dst` whose index
@@ -136,7 +137,7 @@ class subset {
   template <class Src, class Dst>
   void alltoall(Src&& src, Dst&& dst, std::source_location at = std::source_location::current()) {
     if constexpr (detail::validate_blocks<Src, Dst>())
-      begin("alltoall", at).alltoall(set_, read_memory(src), detail::memory_of(dst));
+      begin("alltoall", at).alltoall(set_, read_memory("alltoall", src), detail::memory_of(dst));
   }
 
   /// Combines the values of all members into the root's value. The other values do not change.
@@ -183,10 +184,11 @@ class subset {
 
   // Copies a value at once; the sync reads a container.
   template <class Src>
-  detail::bsp_memory read_memory(Src& src) {
+  detail::bsp_memory read_memory(const char* operation, Src& src) {
     detail::bsp_memory memory = detail::memory_of(src);
     if constexpr (detail::argument_shape_of<Src>() == detail::argument_shape::single)
-      memory.data = const_cast<void*>(section_->keep_until_sync(memory.data, sizeof(Src), alignof(Src)));
+      memory.data =
+          const_cast<void*>(section_->keep_until_sync(operation, memory.data, sizeof(Src), alignof(Src)));
     return memory;
   }
 
@@ -294,9 +296,7 @@ class context : public subset {
     if constexpr (detail::validate_src<Src>())
       if constexpr (detail::validate_dst_slot<Slot, Src>()) {
         section_->note(at);
-        if constexpr (detail::argument_shape_of<Src>() == detail::argument_shape::single)
-          section_->validate_thread("put");  // before the value is copied
-        section_->put(read_memory(src), dst_pid, dst_slot.number(), dst_offset);
+        section_->put(read_memory("put", src), dst_pid, dst_slot.number(), dst_offset);
       }
   }
   /// Schedules a copy into `dst` from the slot of process `src_pid`, from element `src_offset` on.

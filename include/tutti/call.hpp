@@ -95,9 +95,12 @@ class counts_view {
 /// it holds the rank's own block. At the root of a scatter its own block stays in `input`, and the
 /// call does not write `output`.
 struct call {
+  static constexpr std::uint16_t before_call = 0xffff;
+
   collective what = collective::barrier;  ///< which collective
   bool in_place = false;                  ///< see above
-  /// 0; or 1 + the collective on whose behalf this one exchanges counts, which reports then name.
+  /// 0; or 1 + the collective on whose behalf this one exchanges counts, which reports then name; or
+  /// before_call: the library's own exchange before the call that `label` names.
   /// (It fills padding: calls are compared word by word.)
   std::uint16_t on_behalf = 0;
   int root = 0;                       ///< of rooted collectives

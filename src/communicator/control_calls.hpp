@@ -27,6 +27,7 @@ class control_calls {
     c.input = mine;
     c.output = all;
     c.label = operation;
+    c.on_behalf = call::before_call;
     c.algorithm = algorithm;
     run_control(c);
   }
@@ -38,6 +39,7 @@ class control_calls {
     c.count = bytes;
     c.input = c.output = data;
     c.label = operation;
+    c.on_behalf = call::before_call;
     run_control(c);
   }
 

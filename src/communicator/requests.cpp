@@ -103,8 +103,36 @@ void message::reject_empty() {
                     "receive a message once");
 }
 
+namespace {
+
+// Notes whether the container threw, because the message was then discarded.
+struct watched_allocation {
+  void* (*allocate)(void* state, const detail::envelope& what);
+  void* state;
+  bool threw = false;
+
+  static void* run(void* self, const detail::envelope& what) {
+    auto& w = *static_cast<watched_allocation*>(self);
+    try {
+      return w.allocate(w.state, what);
+    } catch (const error&) {
+      throw;
+    } catch (...) {
+      w.threw = true;
+      throw;
+    }
+  }
+};
+
+}  // namespace
+
 detail::envelope message::receive(detail::recv_args in) {
   match_exactly(in);
+  watched_allocation watched{in.allocate, in.state};
+  if (in.allocate != nullptr) {
+    in.allocate = watched_allocation::run;
+    in.state = &watched;
+  }
   detail::envelope received;
   try {
     received = detail::receive(*where_, in);
@@ -114,9 +142,11 @@ detail::envelope message::receive(detail::recv_args in) {
     throw;
   } catch (const error&) {
     throw;
-  } catch (...) {  // of the container's resize: the message was discarded
-    matched_ = nullptr;
-    drop();
+  } catch (...) {
+    if (watched.threw) {
+      matched_ = nullptr;
+      drop();
+    }
     throw;
   }
   matched_ = nullptr;

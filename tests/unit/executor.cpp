@@ -66,6 +66,17 @@ void put_everywhere(endpoint& ep, std::size_t count) {
   }
 }
 
+TEST(executor, reports_name_no_algorithm_of_exchanges_before_a_call) {
+  call c;
+  c.label = "neighbor_allgather";
+  EXPECT_STREQ(reported_algorithm(c, "neighbor_allgatherv/linear"), "neighbor_allgatherv/linear");
+  c.label = "allgatherv";
+  for (const std::uint16_t one : {std::uint16_t{1}, call::before_call}) {
+    c.on_behalf = one;
+    EXPECT_STREQ(reported_algorithm(c, "allgather/ring"), "an exchange before it");
+  }
+}
+
 TEST(one_sided_steps, deliver_small_and_large_puts) {
   for (const std::size_t count : {1, 100, 5000}) {
     for (const int p : {1, 2, 3, 7}) {

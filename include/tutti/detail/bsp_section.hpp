@@ -45,8 +45,10 @@ class bsp_section {
   /// another thread calls than the one that runs the process.
   void end_set(bsp::process_set_id m);
 
+  /// Copies a value and keeps the copy until the sync. Throws as validate_thread() does.
+  const void* keep_until_sync(const char* operation, const void* value, std::size_t bytes,
+                              std::size_t alignment);
   /// Keeps the object until the sync.
-  const void* keep_until_sync(const void* value, std::size_t bytes, std::size_t alignment);
   template <class Held>
   Held& keep_until_sync(Held&& held) {
     auto object = std::make_unique<stored<Held>>(static_cast<Held&&>(held));

@@ -107,7 +107,8 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
     auto& self = *static_cast<message_frame*>(state);
     const auto n = static_cast<std::size_t>(self.template data<recv_count>());
     void* const memory = self.reserve(self.site(), n, sizeof(T));
-    if (what.bytes > n * sizeof(T)) reject_size(self.site(), message_frame_of<F, T, Args...>::out, n, what.bytes / sizeof(T));
+    if (what.bytes > n * sizeof(T))
+      reject_size(self.site(), message_frame_of<F, T, Args...>::out, n, what.bytes / sizeof(T));
     return memory;
   }
 

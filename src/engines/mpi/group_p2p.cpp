@@ -68,17 +68,10 @@ bool group_p2p_transport::receive_contents(shm::unexpected_message& one, void* i
 void group_p2p_transport::drop(shm::unexpected_message& one, dropped) noexcept {
   auto& arrived = static_cast<arrived_message&>(one);
   const head& what = arrived.from.what;
-  if (what.body != 0 && ep_.can_communicate()) {
-    try {
-      buffered_message& buffered = buffered_.emplace_back();
-      buffered.data.reset(new std::byte[what.bytes + 1]);
-      where_.messages().receive(where_.members().address(what.source), what, buffered.data.get(),
-                                buffered.state, "receiving");
-      ep_.release_completed(buffered_);
-    } catch (...) {
-      // The next wait reports MPI's error.
-    }
-  }
+  if (what.body != 0 && ep_.can_communicate())
+    ep_.receive_and_discard(buffered_, what.bytes, [&](std::byte* memory, transfer& state) {
+      where_.messages().receive(where_.members().address(what.source), what, memory, state, "receiving");
+    });
   consume(arrived);
 }
 

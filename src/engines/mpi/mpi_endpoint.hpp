@@ -209,6 +209,24 @@ class mpi_endpoint final : public message_endpoint {
   void remove_transport(mpi_p2p_transport& one) noexcept { std::erase(p2p_transports_, &one); }
   /// Whether MPI is usable and the job has not failed.
   bool can_communicate() const noexcept;
+  /// Receives a message of `bytes` bytes by `start(memory, state)`, and discards it. Without memory
+  /// for it this ends the job, because its sender would wait forever.
+  template <class Start>
+  void receive_and_discard(std::vector<buffered_message>& some, std::size_t bytes,
+                           const Start& start) noexcept {
+    try {
+      buffered_message one;
+      one.data.reset(new std::byte[bytes + 1]);
+      some.reserve(some.size() + 1);
+      start(one.data.get(), one.state);
+      some.push_back(std::move(one));
+      release_completed(some);
+    } catch (const std::bad_alloc&) {
+      kill_job("there is no memory to receive, and discard, a message of " + std::to_string(bytes) + " bytes");
+    } catch (...) {
+      // The next wait reports MPI's error.
+    }
+  }
   /// Removes the messages that are complete.
   void release_completed(std::vector<buffered_message>& some);
   /// Called at the end of a transport. Its communicator (unless null) is freed when its pending

@@ -154,14 +154,9 @@ void mpi_p2p_transport::imrecv(matched_message& from, void* into, transfer& t, c
 void mpi_p2p_transport::drop(shm::unexpected_message& one, dropped) noexcept {
   auto& from = static_cast<matched_message&>(one);
   if (from.handle == MPI_MESSAGE_NULL || !ep_.can_communicate()) return;
-  try {
-    buffered_message& buffered = buffered_.emplace_back();
-    buffered.data.reset(new std::byte[from.bytes + 1]);
-    imrecv(from, buffered.data.get(), buffered.state, "receiving");
-    ep_.release_completed(buffered_);
-  } catch (...) {
-    // The next wait reports MPI's error.
-  }
+  ep_.receive_and_discard(buffered_, from.bytes, [&](std::byte* memory, transfer& state) {
+    imrecv(from, memory, state, "receiving");
+  });
 }
 
 void mpi_p2p_transport::discard_all() {

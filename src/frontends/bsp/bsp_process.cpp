@@ -233,6 +233,7 @@ void process::agree_on_exceptions() {
 }
 
 void process::begin_nested(const char* call) {
+  validate_thread(call);
   nesting_call_ = call;
   if (rejects_calls_) throw_rejected_call(call);
   const std::uint32_t mine = summaries::nesting | (failure_ != nullptr ? summaries::failed : 0);

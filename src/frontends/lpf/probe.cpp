@@ -52,7 +52,7 @@ lpf_machine_t machine_on(std::string_view engine, lpf_pid_t p, lpf_pid_t free_p)
 // The result of a section. Outside of all sections the engine is unknown. A section finds it, and
 // the first section measures its costs.
 struct section_machine {
-  lpf_pid_t p;
+  lpf_pid_t p, machine;  // of the section, of the machine
   char engine[16];
 };
 
@@ -60,7 +60,9 @@ void query_machine(const lpf_t ctx, const lpf_pid_t pid, const lpf_pid_t nprocs,
   if (pid != 0) return;
   auto& result = *static_cast<section_machine*>(args.output);
   result.p = nprocs;
-  const std::string_view name = bsp::abi::engine_of(*context_of(ctx, "lpf_probe")->process);
+  const context& section = *context_of(ctx, "lpf_probe");
+  result.machine = section.counts.machine;
+  const std::string_view name = bsp::abi::engine_of(*section.process);
   name.copy(result.engine, std::min(name.size(), sizeof result.engine - 1));
 }
 
@@ -82,7 +84,7 @@ extern "C" lpf_err_t lpf_probe(lpf_t ctx, lpf_machine_t* params) {
       args.output_size = sizeof result;
       if (const lpf_err_t end = lpf_exec(LPF_ROOT, LPF_MAX_P, query_machine, args); end != LPF_SUCCESS)
         return end;
-      *params = machine_on(result.engine, result.p, result.p);
+      *params = machine_on(result.engine, std::max(result.machine, result.p), result.p);
       return LPF_SUCCESS;
     }
     tutti::lpf::context* const c = context_of(ctx, "lpf_probe");

@@ -69,7 +69,9 @@ void bsp_section::end_set(bsp::process_set_id m) {
   if (bsp::abi::may_call_here(*process_)) ended_.push_back(m);
 }
 
-const void* bsp_section::keep_until_sync(const void* value, std::size_t bytes, std::size_t alignment) {
+const void* bsp_section::keep_until_sync(const char* operation, const void* value, std::size_t bytes,
+                                         std::size_t alignment) {
+  validate_thread(operation);
   return std::memcpy(values_.allocate(bytes, alignment), value, bytes);
 }
 

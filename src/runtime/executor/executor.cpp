@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
 
 #include "runtime/executor/places.hpp"
 #include "transport/shm/length_mismatch.hpp"
@@ -239,14 +238,12 @@ void schedule_run::local(const step& s) {
   }
 }
 
-// The inner calls of a composition have a label too. Their algorithms are those of the outer call.
-const char* reported_algorithm(const call& c, const char* name, std::uint32_t call_id) noexcept {
-  if (c.label == nullptr || (call_id & inner_run) != 0) return name;
-  return std::string_view(c.label).starts_with(name_of(c.what)) ? name : "an exchange before it";
+const char* reported_algorithm(const call& c, const char* name) noexcept {
+  return c.on_behalf == 0 ? name : "an exchange before it";
 }
 
 shm::wait_site schedule_run::site(const char* what, int peer) const noexcept {
-  return {called(*call_), reported_algorithm(*call_, bound_->name, call_id_), what, peer,
+  return {called(*call_), reported_algorithm(*call_, bound_->name), what, peer,
           static_cast<int>(pc_), call_id_};
 }
 

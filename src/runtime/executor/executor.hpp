@@ -99,8 +99,8 @@ struct bound_schedule {
 inline constexpr std::uint32_t inner_run = std::uint32_t{1} << 31;
 
 /// The algorithm for reports: `name`, unless the call is an exchange of the library's own on behalf
-/// of another call, which the program knows. Such a call has the name of the other as its label.
-const char* reported_algorithm(const call& c, const char* name, std::uint32_t call_id) noexcept;
+/// of another call.
+const char* reported_algorithm(const call& c, const char* name) noexcept;
 
 /// One run of a schedule on one rank. It may be reused after it is over.
 class schedule_run final : public progressable {

@@ -15,7 +15,7 @@ namespace tutti::detail {
 shm::wait_site schedule_run::site_of(const bound_schedule& b, const bound_exchange& e, const call& c,
                                      std::uint32_t call_id, const char* what, int peer) noexcept {
   return {c.label != nullptr ? c.label : name_of(c.what).data(),
-          reported_algorithm(c, b.name, call_id),
+          reported_algorithm(c, b.name),
           what,
           peer,
           static_cast<int>(&e - b.exchanges.data()),

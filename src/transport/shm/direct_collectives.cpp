@@ -243,7 +243,7 @@ void direct_collectives::participation::throw_call_mismatch(const call& c, int r
     if (which == collective::barrier) return std::string(name_of(which));
     return std::string(name_of(which)) + " of " + std::to_string(is >> 8) + " bytes";
   };
-  const std::string this_call = c.on_behalf != 0
+  const std::string this_call = c.on_behalf != 0 && c.on_behalf != call::before_call
                                     ? detail::called(c) + std::string(", which exchanges its counts first")
                                 : c.label != nullptr ? std::string(c.label)
                                                      : text(mine);

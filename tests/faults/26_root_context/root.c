@@ -2,7 +2,7 @@
  *
  * Tests that LPF_ROOT registers, resizes, puts, gets and syncs outside of all sections: before,
  * between and after them. Collectives, BSMP and BSPlib work on it. Within a section only
- * lpf_exec() accepts it, and runs a section that the other processes do not join.
+ * lpf_exec() and lpf_probe() accept it. They run a section that the other processes do not join.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,12 +34,16 @@ static void count(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args) {
 static void exec_on_root(int nprocs) {
   int out = 0;
   lpf_args_t args = LPF_NO_ARGS;
+  lpf_machine_t machine;
   args.output = &out;
   args.output_size = sizeof out;
   OK(lpf_exec(LPF_ROOT, 1, &alone, args));
   CHECK(out == 17);
   OK(lpf_exec(LPF_ROOT, LPF_MAX_P, &count, args));
   CHECK(out == (getenv("TUTTI_RANKS") != NULL ? nprocs : 1));
+  /* The machine is that of the outer section. */
+  OK(lpf_probe(LPF_ROOT, &machine));
+  CHECK((int)machine.p >= nprocs && (int)machine.free_p == (getenv("TUTTI_RANKS") != NULL ? nprocs : 1));
 }
 
 static void section(lpf_t ctx, lpf_pid_t pid, lpf_pid_t nprocs, lpf_args_t args) {
