@@ -99,8 +99,8 @@ struct call {
 
   collective what = collective::barrier;  ///< which collective
   bool in_place = false;                  ///< see above
-  /// 0; or 1 + the collective on whose behalf this one exchanges counts, which reports then name; or
-  /// before_call: the library's own exchange before the call that `label` names.
+  /// 0; or 1 + the collective on whose behalf this one exchanges counts, which reports then name;
+  /// or before_call: the library's own exchange before the call that `label` names.
   /// (It fills padding: calls are compared word by word.)
   std::uint16_t on_behalf = 0;
   int root = 0;                       ///< of rooted collectives
