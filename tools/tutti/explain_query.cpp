@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns the arguments of `tutti explain` into a call and its selection context. The environment
-// replaces arguments that are not given.
+// Turns the options of `tutti explain` into a call and its selection context. Options that are not
+// given come from environment variables, or else have defaults.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -141,7 +141,7 @@ std::string engine_of(const explain_query& q, queried_call& requested, int ranks
   requested.sources["engine"] = !q.engine.empty() ? "requested" : set ? "environment" : "default";
   if (name.empty()) {
     if (!q.mpi.empty()) return "mpi";
-    // The value does not matter.
+    // It only matters whether the value is 0.
     const std::uint64_t seed = setting("TUTTI_SEED").value_or("0") != "0" ? 1 : 0;
     return std::string(
         tutti::detail::pick_engine("", {.seed = seed, .ranks = ranks, .cores = usable_cores()}).name);
@@ -203,7 +203,7 @@ std::size_t read_count(const explain_query& q, const element& type, collective w
 
 void validate_combination(const explain_query& q, collective what, int ranks) {
   if (q.in_place && (what == collective::barrier || what == collective::bcast || is_neighborly(what)))
-    throw called_wrongly(fmt::format("{} has no form in place; leave --in-place out", q.what));
+    throw called_wrongly(fmt::format("{} does not work in place; leave --in-place out", q.what));
   if (q.in_place && q.inter) throw called_wrongly("calls between two groups have no form in place");
   if (q.root != 0 && !is_rooted(what))
     throw called_wrongly(fmt::format("{} has no root; leave --root out", q.what));

@@ -87,7 +87,7 @@ proof::case_options call_of(const show_options& options, const choice& c) {
   if (options.in_place && needs(restriction::not_in_place)) reject(" cannot be in place (not_in_place)");
   if (options.in_place && (a.what == collective::barrier || a.what == collective::bcast ||
                            is_neighborly(a.what) || needs(restriction::inter)))
-    reject(" implements a call that has no form in place");
+    reject(" implements a call that does not work in place");
   const bool inter = needs(restriction::inter);
   if (options.first && !inter) reject(" serves calls within one group, so --first has no meaning");
   if (inter && p < 2) reject(" serves calls between two groups, which have at least 2 ranks (inter)");

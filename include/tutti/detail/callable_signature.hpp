@@ -21,8 +21,8 @@ struct type_at<0, First, Rest...> {
   using type = First;
 };
 
-/// The parameters of a pointer to a function or to a member function. `value`: F is one. Parameters
-/// with defaults count.
+/// The parameters of a pointer to a function or to a member function. `value` is true if F is such
+/// a pointer. `count` includes parameters with default arguments.
 template <class F>
 struct parameters_of : std::false_type {};
 template <class R, class... P>
@@ -30,7 +30,7 @@ struct parameters_of<R (*)(P...)> : std::true_type {
   template <std::size_t I>
   using at = typename type_at<I, P...>::type;
   static constexpr std::size_t count = sizeof...(P);
-  static constexpr bool is_variadic = false;  // whether it is variadic
+  static constexpr bool is_variadic = false;  // whether it ends with an ellipsis
 };
 // clang-format off
 template <class R, class... P>

@@ -10,7 +10,7 @@
 TUTTI_API_BEGIN
 namespace tutti::detail {
 
-// Buffers take precedence, since ranks and tags may be made on behalf of the program.
+// Buffers take precedence, since code of the library may have created the ranks and tags.
 template <bool Buffers, class First, class... Rest>
 [[gnu::always_inline]] constexpr std::source_location location_among(const First& first,
                                                                      const Rest&... rest) {
@@ -30,7 +30,7 @@ template <class... Args>
     return {};
 }
 
-/// Notes the source location of a call. Without arguments the call itself has noted it.
+/// Notes the source location of a call. A call without arguments notes its own (collectives.hpp).
 template <class... Args>
 [[gnu::always_inline]] inline void note_call(communicator_impl& c, const Args&... args) noexcept {
   if constexpr (sizeof...(Args) > 0) set_call_site(c, first_location(args...));

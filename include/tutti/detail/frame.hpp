@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One collective from its arguments to its result. The frame fills tutti::call, infers absent
-// arguments, and resizes buffers; frame_base.hpp builds the result. Blocking and other calls share
-// it. In blocking calls it refers to the arguments and is on the stack; in others it owns the
+// arguments, and resizes buffers; frame_base.hpp builds the result. In blocking calls the frame
+// refers to the arguments and is on the stack. In nonblocking and persistent calls it owns the
 // arguments and lives in the request. families.hpp and vector_families.hpp evaluate the
 // arguments of each family of collectives.
 #pragma once
@@ -84,7 +84,7 @@ class frame : public frame_of<F, T, Args...>::base {
     else
       return 0;
   }
-  // If an object could not be written, this throws here, so that the other ranks learn of it.
+  // Throws if an object could not be serialized: here, so that the other ranks learn of it.
   template <class C>
   static C& require_packed_buffer(C& c) {
     if constexpr (requires { c.require_packed(); }) c.require_packed();
@@ -102,7 +102,7 @@ class frame : public frame_of<F, T, Args...>::base {
   void reserve_output(const collective_caller& s, std::size_t n) {
     call_.output = this->reserve(s, n, sizeof(T));
   }
-  // In place both addresses are that of the buffer, whichever of them an algorithm reads.
+  // In place both addresses are that of the buffer, because algorithms may read either.
   void use_in_place(const collective_caller& s, std::size_t n) {
     reserve_output(s, n);
     call_.in_place = true;
@@ -282,7 +282,8 @@ class frame : public frame_of<F, T, Args...>::base {
   using typename base::result_type;
   static constexpr bool is_message = false;
 
-  /// Fills `c`, which is a separate object so that the rest of the frame can stay in registers.
+  /// Fills `c`, which must outlive the frame. It is a separate object, so that the rest of the
+  /// frame can stay in registers.
   template <class... U>
   explicit frame(call& c, U&&... arguments) : base(static_cast<U&&>(arguments)...), call_(c) {}
 
@@ -344,8 +345,8 @@ class frame : public frame_of<F, T, Args...>::base {
  protected:
   [[no_unique_address]] std::conditional_t<has_rank_counts(F.what), count_array, nothing> inferred_;
   substitute_buffers substitute_;
-  bool lists_valid_ = false;    // counts and displacements are valid: an error concerns the buffer
-  bool sends_nothing_ = false;  // the root knows that, in place of the error
+  bool lists_valid_ = false;    // counts and displacements are valid; a later error is another
+  bool sends_nothing_ = false;  // the root was told that this rank sends no elements, not the error
   std::size_t length_ = 0;      // of this rank's block in vector forms
   int rank_ = 0;
   call& call_;

@@ -71,6 +71,7 @@ class message_frame : public message_frame_of<F, T, Args...>::base {
       case message_call::rsend:
         return send_modes::ready;
       default:
+        // In place the receive overwrites the buffer, so the library sends a copy.
         return in_place ? send_modes::buffered : send_modes::standard;
     }
   }

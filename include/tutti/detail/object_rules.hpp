@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The calls that take objects to serialize, their buffers, and the compile errors of other calls.
-// It is the counterpart of collective_rules.hpp for buffers of elements.
+// Rules for calls whose buffers hold objects to serialize: the calls that take them, the types of
+// their results, and the compile errors. collective_rules.hpp has those for buffers of elements.
+//
+// An argument (recv_buf(as_deserializable(x))) has data (the wrapper), which refer to an object (x).
 #pragma once
 
 #include <type_traits>

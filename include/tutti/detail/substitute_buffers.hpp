@@ -14,7 +14,8 @@
 TUTTI_API_BEGIN
 namespace tutti::detail {
 
-/// The memory of such a call, and the error that it ends with.
+/// The substitute buffers of a call that this rank rejects, and the error that the call ends with.
+/// Other ranks receive zeros from them.
 class substitute_buffers {
  public:
   substitute_buffers() = default;
@@ -29,23 +30,24 @@ class substitute_buffers {
   /// the error instead if the other ranks know of it or do not wait. It also throws if they expect
   /// data whose length this rank cannot know.
   ///
-  /// `c` may be filled in part: its buffers are valid or null, its count is valid or 0, and its
-  /// lists are the caller's. `given` is the length of a block in the arguments, or rejected_count.
-  /// `exchanged` means that the lists come from an exchange of counts, and are valid.
+  /// `c` may be incomplete: its buffers are valid or null, and its count is valid or 0. Its arrays
+  /// of counts and displacements are the caller's. `given` is the length of a block in the
+  /// arguments, or rejected_count. `exchanged` means that the arrays come from an exchange of
+  /// counts, and are valid.
   ///
   /// In checked mode it reports the error to the other ranks instead. An exception of a type
   /// outside tutti comes from the resize of a caller's container (std::bad_alloc), after the
-  /// arguments were checked. Only this rank has it, so every form of a call then serves the other
-  /// ranks.
+  /// arguments were checked. Only this rank has failed, so every form of a call then serves the
+  /// other ranks.
   void prepare(const collective_caller&, call& c, std::size_t given, bool exchanged);
   /// Called after prepare(), just before this rank takes part: sends rejections to the ranks that
   /// receive zeros from it.
   void announce(const collective_caller&, const call& c);
-  /// Sets the error that is thrown in place of the one that prepare() will find.
+  /// Sets the error that is thrown in place of the one that prepare() is called for.
   void set_fault(std::exception_ptr fault);
-  /// The other ranks know from an exchange of counts: prepare() then only throws.
+  /// The other ranks know of the error from an exchange of counts. prepare() then only throws.
   void set_peers_informed();
-  /// Only this rank knows, so that prepare() serves the other ranks even for a peer_error.
+  /// Only this rank knows of the error. prepare() then serves the other ranks even for a peer_error.
   void set_peers_continue();
   /// Whether prepare() has made the call one that serves the other ranks.
   bool used() const noexcept { return used_; }

@@ -6,7 +6,7 @@
 // time. The window is large enough to hide waiting times and small enough not to overload a
 // receiver.
 //
-// Source:       folklore; Thakur, Rabenseifner, Gropp 2005
+// Source:       folklore (MPICH: scattered); Thakur, Rabenseifner, Gropp 2005
 // Restrictions: not_in_place
 // Parameters:   window = 8 in 1..1024: messages in progress at the same time
 // Rounds:       p - 1

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fastest path through a schedule: simple exchanges of whole blocks of the caller's buffers,
-// none longer than a cell. An 8-byte allreduce by recursive doubling is an example, so every
-// instruction counts. The places were resolved when the schedule was bound. Data for reports are
-// stored only before a wait.
+// Runs simple schedules, whose steps only exchange whole blocks of the caller's buffers. No message
+// is longer than a cell of a channel (4 KiB). An 8-byte allreduce by recursive doubling is an
+// example, so every instruction counts. The buffers and channels of each step were found when the
+// schedule was bound. Data for reports are stored only before a wait.
 #include <utility>
 
 #include "base/compute/kernels.hpp"
@@ -11,7 +11,7 @@
 
 namespace tutti::detail {
 
-// For reports only. The path through find_small() does not need it.
+// For reports only. It is not called if the message has already arrived.
 shm::wait_site schedule_run::site_of(const bound_schedule& b, const bound_exchange& e, const call& c,
                                      std::uint32_t call_id, const char* what, int peer) noexcept {
   return {c.label != nullptr ? c.label : name_of(c.what).data(),
@@ -29,8 +29,8 @@ shm::wait_site schedule_run::site_of(const bound_schedule& b, const bound_exchan
   while (!e.to->has_space());
 }
 
-// Returns null if find_small() cannot return the message that has arrived. receive() has then
-// received it.
+// Returns null if find_small() cannot return the message, for example because a message of another
+// call precedes it. receive() has then received it.
 [[gnu::noinline]] const std::byte* schedule_run::wait_to_receive(bound_schedule& b, const bound_exchange& e,
                                                                  const call& c, std::uint32_t call_id) {
   shm::channel& from = *e.from;
