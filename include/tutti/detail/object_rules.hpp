@@ -3,7 +3,7 @@
 // Rules for calls whose buffers hold objects to serialize: the calls that take them, the types of
 // their results, and the compile errors. collective_rules.hpp has those for buffers of elements.
 //
-// An argument (recv_buf(as_deserializable(x))) has data (the wrapper), which refer to an object (x).
+// An argument, recv_buf(as_deserializable(x)), has data, the wrapper. These refer to an object, x.
 #pragma once
 
 #include <type_traits>

@@ -47,7 +47,7 @@ class substitute_buffers {
   void set_fault(std::exception_ptr fault);
   /// The other ranks know of the error from an exchange of counts. prepare() then only throws.
   void set_peers_informed();
-  /// Only this rank knows of the error. prepare() then serves the other ranks even for a peer_error.
+  /// Only this rank knows of the error, so prepare() serves the others even for a peer_error.
   void set_peers_continue();
   /// Whether prepare() has made the call one that serves the other ranks.
   bool used() const noexcept { return used_; }
