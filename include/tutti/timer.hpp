@@ -106,7 +106,7 @@ class timer {
   ~timer();
 
   /// Begins to measure `name`, as a child of what runs. The name is copied the first time.
-  void start(std::string_view name);
+  void start(std::string_view name, std::source_location at = std::source_location::current());
   /// Collective: the same after a barrier, so that it does not measure the lateness of other ranks.
   void start_synchronized(std::string_view name,
                           std::source_location at = std::source_location::current());
@@ -116,13 +116,14 @@ class timer {
   void stop_and_append(std::source_location at = std::source_location::current());
 
   /// Adds to a counter, as a child of what runs. Counts are exact up to 2^53.
-  void count(std::string_view name, double amount = 1);
+  void count(std::string_view name, double amount = 1,
+             std::source_location at = std::source_location::current());
 
   /// Stops the timer at the end of its scope, with all children that were not stopped, for example
   /// because of an exception.
   class [[nodiscard]] scope {
    public:
-    explicit scope(timer& of) noexcept;  ///< of what `of` started last
+    explicit scope(timer& of);  ///< of what `of` started last
     scope(const scope&) = delete;
     scope& operator=(const scope&) = delete;
     ~scope();
@@ -133,8 +134,8 @@ class timer {
   };
   /// Calls start(), and stop() at the end of the scope of the result. The timer must outlive the
   /// result.
-  scope scoped(std::string_view name) {
-    start(name);
+  scope scoped(std::string_view name, std::source_location at = std::source_location::current()) {
+    start(name, at);
     return scope(*this);
   }
 
@@ -162,6 +163,8 @@ class timer {
   void clear(std::source_location at = std::source_location::current());
 
  private:
+  /// Throws usage_error if the timer was moved from.
+  detail::measured_tree& tree(const char* operation, const std::source_location& at) const;
   [[noreturn]] void reject(const char* operation, const std::string& problem, const char* remedy,
                            const std::source_location& at) const;
 

@@ -51,6 +51,7 @@ communicator_handle split_bin(communicator_impl& c, int bins, int bin) {
   return c.groups().split(bin, 0, "split_bin", bins);
 }
 communicator_handle split_to_shared_memory(communicator_impl& c) {
+  c.state().validate_usable_at_entry("split_to_shared_memory");
   endpoint& ep = c.state().ep();
   return c.groups().split(ep.topology().node_of(ep.rank()), 0, "split_to_shared_memory");
 }

@@ -66,7 +66,7 @@ cached_call& call_cache::store(const call& c, prepared_call& p, mode how, combin
   r.kernel = kernel;
   r.prepared = &p;
   r.algorithm = p.name;
-  r.site = {name_of(c.what).data(), p.name, "the other members", -1, -1, 0};
+  r.site = {called(c), reported_algorithm(c, p.name), "the other members", -1, -1, 0};
   r.intervals = nullptr;
   r.key = r.out_of_line_key = no_call_key;
 

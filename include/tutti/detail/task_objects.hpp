@@ -96,10 +96,7 @@ class request {
   /// Returns the status, if the transfer is complete. Makes progress, and runs no task.
   std::optional<tutti::status> test(std::source_location at = std::source_location::current()) {
     detail::envelope e;
-    if (one_ != nullptr) {
-      abi::note(*of_, at);
-      if (!abi::test(*of_, one_, e)) return std::nullopt;
-    }
+    if (one_ != nullptr && !abi::test(of_, one_, e, at)) return std::nullopt;
     return tutti::status(e);
   }
 
@@ -108,14 +105,11 @@ class request {
   request(task_graph& of, void* one) noexcept : of_(&of), one_(one) {}
   tutti::status wait(const std::source_location& at, bool is_entry) {
     detail::envelope e;
-    if (one_ != nullptr) {
-      abi::note(*of_, at);
-      abi::wait(*of_, one_, e, is_entry);
-    }
+    if (one_ != nullptr) abi::wait(of_, one_, e, is_entry, at);
     return tutti::status(e);
   }
   void end() noexcept {
-    if (one_ != nullptr) abi::drop(*of_, std::exchange(one_, nullptr));
+    if (one_ != nullptr) abi::drop(of_, std::exchange(one_, nullptr));
   }
   task_graph* of_ = nullptr;
   void* one_ = nullptr;

@@ -176,12 +176,14 @@ void set_cache(task_graph&, bool on);
 void* acquire(task_graph&, data_handle*, use_mode how, kernel_buffer& at);
 void release(task_graph&, void* acquired) noexcept;
 
-/// Begins, and tests, one transfer that the caller waits for.
+/// Begins, and tests, one transfer that the caller waits for. The runtime may have ended before
+/// test(), wait() and drop(). They then return the result. `at`: the place in the program.
 void* start(task_graph&, const explicit_transfer&, bool sends);
-bool test(task_graph&, void* request, detail::envelope& found);
+bool test(task_graph*, void* request, detail::envelope& found, const std::source_location& at);
 /// `is_entry`: the program calls it, and not a call that has begun the transfer.
-void wait(task_graph&, void* request, detail::envelope& found, bool is_entry);
-void drop(task_graph&, void* request) noexcept;
+void wait(task_graph*, void* request, detail::envelope& found, bool is_entry,
+          const std::source_location& at);
+void drop(task_graph*, void* request) noexcept;
 /// Begins transfers that nobody waits for; `then` follows once, when all are complete.
 void detach(task_graph&, const explicit_transfer* all, std::size_t n, bool sends, const follow_up& then);
 

@@ -103,10 +103,12 @@ ready_native mpi_context::make_ready(const call& c) {
   static_assert(sizeof(ready_state) <= sizeof(ready_native::state));
   if (ep_.checks() || (c.in_place && c.what != collective::allreduce)) return {};
   ready_native r;
+  // The label of an exchange before a call is a literal.
+  const char* const name_in_reports = c.on_behalf != 0 ? called(c) : name_of(c.what).data();
   const bool has_kind = c.type.kind != element_kind::opaque;
   auto* m = new (r.state)
       ready_state{comm_, ep_.types().of_kind(c.type.kind), ep_.types().of_op(c.op.which), c.root,
-                  rank_, has_kind ? 1 : c.type.size,       name_of(c.what).data(),        &ep_};
+                  rank_, has_kind ? 1 : c.type.size,       name_in_reports,               &ep_};
   constexpr std::size_t max_bytes = 0x7fffffff;
   r.max_count = max_bytes / c.type.size;
   if (is_vector_form(c.what)) m->type = ep_.types().of_element(c.type);

@@ -47,6 +47,7 @@ task_graph::task_graph(detail::communicator_impl& all, const options& how, const
 }
 
 task_graph::~task_graph() {
+  *ended_ = true;
   ready_.stop();
   detail::remove_progress(*comm_, *this);
 }

@@ -94,6 +94,10 @@ class task_graph final : public progressable {
   bool test(void* request, detail::envelope& found);
   void wait(void* request, detail::envelope& found, bool is_entry);
   void drop(void* request) noexcept;
+  /// Whether the runtime of the request has ended. The next two functions are for such requests.
+  static bool outlived_by(void* request) noexcept;
+  static detail::envelope result_after_end(void* request, const char* operation);
+  static void drop_after_end(void* request) noexcept;
   void detach(const explicit_transfer* all, std::size_t n, bool sends, const follow_up& action);
 
   // --- progress and waiting
@@ -158,6 +162,7 @@ class task_graph final : public progressable {
   void finish();
 
   detail::communicator_handle comm_;
+  std::shared_ptr<bool> ended_ = std::make_shared<bool>(false);  // its requests may outlive this object
   int rank_, size_, workers_;
   options options_;
   message_queue& queue_;

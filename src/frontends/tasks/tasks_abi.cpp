@@ -86,11 +86,27 @@ void* acquire(task_graph& f, data_handle* d, use_mode how, kernel_buffer& at) {
 void release(task_graph& f, void* acquired) noexcept { f.release_view(acquired); }
 
 void* start(task_graph& f, const explicit_transfer& t, bool sends) { return f.start(t, sends); }
-bool test(task_graph& f, void* request, detail::envelope& found) { return f.test(request, found); }
-void wait(task_graph& f, void* request, detail::envelope& found, bool is_entry) {
-  f.wait(request, found, is_entry);
+bool test(task_graph* f, void* request, detail::envelope& found, const std::source_location& at) {
+  if (task_graph::outlived_by(request)) {
+    found = task_graph::result_after_end(request, "test");
+    return true;
+  }
+  f->set_call_site(at);
+  return f->test(request, found);
 }
-void drop(task_graph& f, void* request) noexcept { f.drop(request); }
+void wait(task_graph* f, void* request, detail::envelope& found, bool is_entry,
+          const std::source_location& at) {
+  if (task_graph::outlived_by(request)) {
+    found = task_graph::result_after_end(request, "wait");
+    return;
+  }
+  f->set_call_site(at);
+  f->wait(request, found, is_entry);
+}
+void drop(task_graph* f, void* request) noexcept {
+  if (task_graph::outlived_by(request)) return task_graph::drop_after_end(request);
+  f->drop(request);
+}
 void detach(task_graph& f, const explicit_transfer* all, std::size_t n, bool sends, const follow_up& action) {
   f.detach(all, n, sends, action);
 }

@@ -92,30 +92,38 @@ timer& timer::operator=(timer&& other) noexcept {
 }
 timer::~timer() { delete tree_; }
 
-timer::scope::scope(timer& of) noexcept : tree_(*of.tree_), depth_(of.tree_->depth()) {}
+timer::scope::scope(timer& of) : tree_(of.tree("timer::scope", {})), depth_(tree_.depth()) {}
 timer::scope::~scope() {
   while (tree_.depth() >= depth_) tree_.stop(false);
 }
 
-void timer::start(std::string_view name) { tree_->start(name); }
+detail::measured_tree& timer::tree(const char* operation, const std::source_location& at) const {
+  if (tree_ == nullptr) reject(operation, "was moved from", "use the timer that it was moved to", at);
+  return *tree_;
+}
+
+void timer::start(std::string_view name, std::source_location at) { tree("timer::start", at).start(name); }
 void timer::start_synchronized(std::string_view name, std::source_location at) {
   call c;
   c.label = "timer::start_synchronized";
+  detail::measured_tree& mine = tree(c.label, at);
   detail::run_call(detail::at_call_site(detail::impl_of(ranks_), at), c);
-  tree_->start(name);
+  mine.start(name);
 }
 void timer::stop(std::source_location at) {
-  if (!tree_->stop(false)) reject("timer::stop", "no timer runs", "call start() first", at);
+  if (!tree("timer::stop", at).stop(false)) reject("timer::stop", "no timer runs", "call start() first", at);
 }
 void timer::stop_and_append(std::source_location at) {
-  if (!tree_->stop(true)) reject("timer::stop_and_append", "no timer runs", "call start() first", at);
+  if (!tree("timer::stop_and_append", at).stop(true)) reject("timer::stop_and_append", "no timer runs", "call start() first", at);
 }
-void timer::count(std::string_view name, double amount) { tree_->count(name, amount); }
+void timer::count(std::string_view name, double amount, std::source_location at) {
+  tree("timer::count", at).count(name, amount);
+}
 
 void timer::clear(std::source_location at) {
-  if (tree_->depth() != 0)
-    reject("timer::clear", "\"" + tree_->running() + "\" runs", "stop() it first", at);
-  *tree_ = {};
+  detail::measured_tree& mine = tree("timer::clear", at);
+  if (mine.depth() != 0) reject("timer::clear", "\"" + mine.running() + "\" runs", "stop() it first", at);
+  mine = {};
 }
 
 void timer::reject(const char* operation, const std::string& problem, const char* remedy,
@@ -126,7 +134,7 @@ void timer::reject(const char* operation, const std::string& problem, const char
 }
 
 measurements timer::aggregate(extent e, std::source_location at) const {
-  const detail::measured_tree& mine = *tree_;
+  const detail::measured_tree& mine = tree("timer::aggregate", at);
   if (mine.depth() != 0)
     reject("timer::aggregate", "\"" + mine.running() + "\" runs", "stop() it on all ranks first", at);
   detail::set_call_site(detail::impl_of(ranks_), at);

@@ -21,6 +21,7 @@
 #include "tutti/grid.hpp"
 #include "tutti/group.hpp"
 #include "tutti/tasks.hpp"
+#include "tutti/timer.hpp"
 #include "tutti/tutti.hpp"
 
 using namespace tutti;
@@ -87,6 +88,7 @@ void used() {
     expect_rejected([&] { one.other.barrier(); }, why);
     expect_rejected([&] { one.other.duplicate(); }, why);
     expect_rejected([&] { one.other.split(0); }, why);
+    expect_rejected([&] { one.other.split_to_shared_memory(); }, why);
     expect_rejected([&] { one.other.range(0, 0); }, why);
     expect_rejected([&] { tasks::runtime rt(one.other); }, why);
     expect_rejected([&] { one.graph->neighbor_alltoall(send_buf(std::vector<int>(1))); }, why);
@@ -130,6 +132,7 @@ void moved_from(communicator& world) {
   expect_named([&] { first.barrier(); }, "barrier", me);
   expect_rejected([&] { first.translate(0, world); }, why);
   expect_rejected([&] { chain all(first); }, why);
+  expect_named([&] { first.split_to_shared_memory(); }, "split_to_shared_memory", me);
   first.free();
   second.barrier();
   first = std::move(second);
@@ -155,6 +158,36 @@ void moved_from(communicator& world) {
   check.throws<usage_error>([&] { plan.start(); }, {"holds no call"});
   plan_now.start();
   plan_now.wait();
+  timer t(world), t_now = std::move(t);
+  expect_rejected([&] { t.start("x"); }, why);
+  expect_rejected([&] { t.stop(); }, why);
+  expect_rejected([&] { t.stop_and_append(); }, why);
+  expect_rejected([&] { t.count("x"); }, why);
+  expect_rejected([&] { t.start_synchronized("x"); }, why);
+  expect_rejected([&] { auto s = t.scoped("x"); }, why);
+  expect_rejected([&] { t.aggregate(); }, why);
+  expect_rejected([&] { t.clear(); }, why);
+  t_now.start("x");
+  t_now.stop();
+}
+
+// Requests of a task runtime that has ended return the results.
+void requests_of_ended_runtime(communicator& world) {
+  const int me = world.rank();
+  tasks::request sent, received, unused;
+  int x = me, y = -1;
+  {
+    tasks::runtime rt(world);
+    auto from = rt.data(x, me, tasks::with_tag(2 * me)), to = rt.data(y, me, tasks::with_tag(2 * me + 1));
+    sent = rt.isend(from, me, 3);
+    received = rt.irecv(to, me, 3);
+    unused = rt.isend(from, me, 4);
+    rt.recv(to, me, 4);
+    rt.wait_all();
+  }
+  sent.wait();
+  check.equal(received.test().has_value(), true);
+  check.equal(y, me);
 }
 
 // Objects whose communicator was freed. The error names the operation. Each call was made before,
@@ -207,6 +240,7 @@ int with(std::string_view name) {
   if (name == "runtime") return runtime(), 0;
   if (name == "freed") return run(run_options{}, freed), 0;
   if (name == "moved") return run(run_options{}, moved_from), 0;
+  if (name == "task_requests") return run(run_options{}, requests_of_ended_runtime), 0;
   return 2;
 }
 
