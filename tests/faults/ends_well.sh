@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# ends_well.sh [-r REPORTS] [-s STATUS] TEXT COMMAND...: passes if COMMAND ends by itself with status
-# 0, or STATUS, and its output matches TEXT. It must print at most REPORTS reports (default 1) and never FAILED. TEXT is
-# an extended regular expression in which . also matches the end of a line. CTest's
-# PASS_REGULAR_EXPRESSION ignores the status.
+# ends_well.sh [-r REPORTS] [-s STATUS] TEXT COMMAND...: passes if COMMAND ends by itself with
+# status 0, or STATUS, and its output matches TEXT. It must print at most REPORTS reports (default
+# 1) and never FAILED. TEXT is an extended regular expression in which . also matches the end of a
+# line. CTest's PASS_REGULAR_EXPRESSION ignores the status.
 set -u
 max_reports=1
 other_status=0
@@ -28,6 +28,6 @@ reports=$(grep -c '^tutti: ' "$output")
 echo "FAILED: $why:"
 cat "$output"
 printf 'again:'
-printf ' %q' "$0" -r "$max_reports" "$text" "$@"
+printf ' %q' "$0" -r "$max_reports" -s "$other_status" "$text" "$@"
 echo
 exit 1

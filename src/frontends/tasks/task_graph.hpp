@@ -162,7 +162,7 @@ class task_graph final : public progressable {
   void finish();
 
   detail::communicator_handle comm_;
-  std::shared_ptr<bool> ended_ = std::make_shared<bool>(false);  // its requests may outlive this object
+  std::shared_ptr<bool> ended_ = std::make_shared<bool>(false);  // requests may outlive this object
   int rank_, size_, workers_;
   options options_;
   message_queue& queue_;
