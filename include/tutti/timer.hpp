@@ -94,6 +94,8 @@ class TUTTI_API measurements {  // its source file hides the rest
 /// std::chrono::steady_clock. A rank may have any number of timers; each is used from one thread at
 /// a time.
 ///
+/// All calls throw usage_error if the timer was moved from.
+///
 /// Costs: start() and stop() read the clock and compare a name or two. The search for a name begins
 /// after the last one that was found. The first run of a name allocates; later ones do not. All
 /// calls are local, except start_synchronized() and aggregate().

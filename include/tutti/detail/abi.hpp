@@ -88,7 +88,7 @@ void run_call(communicator_impl&, const call&);
 /// those of the other ranks. It is for front ends that execute calls in another way. When such a
 /// call is over, all ranks call count_call().
 void validate_call(communicator_impl&, const call&);
-/// At the begin of a call of the program. Throws usage_error if the calling thread does not run
+/// At the beginning of a call of the program. Throws usage_error if the calling thread does not run
 /// this rank, or the run has ended. Throws peer_error if a rejection of another rank is due.
 void validate_entry(const communicator_impl&, const char* operation);
 /// Counts a call that was executed in another way. Rejections of this call are due from here on.

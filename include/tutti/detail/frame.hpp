@@ -346,7 +346,7 @@ class frame : public frame_of<F, T, Args...>::base {
   [[no_unique_address]] std::conditional_t<has_rank_counts(F.what), count_array, nothing> inferred_;
   substitute_buffers substitute_;
   bool lists_valid_ = false;    // counts and displacements are valid; a later error is another
-  bool sends_nothing_ = false;  // the root was told that this rank sends no elements, not the error
+  bool sends_nothing_ = false;  // this rank sends no elements, and the root knows that
   std::size_t length_ = 0;      // of this rank's block in vector forms
   int rank_ = 0;
   call& call_;

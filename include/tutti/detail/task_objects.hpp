@@ -91,7 +91,8 @@ class request {
   ~request() { end(); }
 
   /// Returns when the transfer is complete. The status of a send is empty. Runs tasks meanwhile.
-  /// Throws task_error if the data to be sent could not be computed.
+  /// Throws task_error if the data to be sent could not be computed. The runtime may have ended,
+  /// since its end waits for the transfer. Throws usage_error if an exception has ended it before.
   tutti::status wait(std::source_location at = std::source_location::current()) { return wait(at, true); }
   /// Returns the status, if the transfer is complete. Makes progress, and runs no task.
   std::optional<tutti::status> test(std::source_location at = std::source_location::current()) {

@@ -114,7 +114,8 @@ void timer::stop(std::source_location at) {
   if (!tree("timer::stop", at).stop(false)) reject("timer::stop", "no timer runs", "call start() first", at);
 }
 void timer::stop_and_append(std::source_location at) {
-  if (!tree("timer::stop_and_append", at).stop(true)) reject("timer::stop_and_append", "no timer runs", "call start() first", at);
+  if (!tree("timer::stop_and_append", at).stop(true))
+    reject("timer::stop_and_append", "no timer runs", "call start() first", at);
 }
 void timer::count(std::string_view name, double amount, std::source_location at) {
   tree("timer::count", at).count(name, amount);
