@@ -257,7 +257,7 @@ class context : public subset {
   /// program. Costs communicator::duplicate() and a few more messages. The first context of a job
   /// also measures cost(), which takes some milliseconds.
   explicit context(const communicator& ranks, std::source_location at = std::source_location::current())
-      : context(duplicate_of(ranks, at), on_itself{}) {}
+      : subset(section_of(ranks, at)), exceptions_at_construction_(std::uncaught_exceptions()) {}
   /// Collective: waits until the other processes destroy theirs. During stack unwinding it does not
   /// wait. The exception must then end the job, because the other processes get no error in their
   /// sync (over MPI they wait).
@@ -343,9 +343,11 @@ class context : public subset {
         exceptions_at_construction_(std::uncaught_exceptions()) {}
 
  private:
-  static communicator duplicate_of(const communicator& ranks, const std::source_location& at) {
+  static std::shared_ptr<detail::bsp_section> section_of(const communicator& ranks,
+                                                         const std::source_location& at) {
+    const detail::enclosing_call scope(detail::impl_of(ranks), "bsp::context", at);
     detail::validate_entry(detail::at_call_site(detail::impl_of(ranks), at), "bsp::context");
-    return ranks.duplicate(at);
+    return std::make_shared<detail::bsp_section>(ranks.duplicate(at));
   }
 
   int exceptions_at_construction_;

@@ -23,10 +23,12 @@
 #pragma once
 
 #include <initializer_list>
+#include <source_location>
 #include <span>
 #include <type_traits>
 
 #include "tutti/communicator.hpp"
+#include "tutti/detail/call_site.hpp"
 #include "tutti/detail/export.hpp"
 #include "tutti/detail/structure.hpp"
 
@@ -58,6 +60,10 @@ class structure {
 
  protected:
   explicit structure(const Known& all) noexcept : all_(all) {}
+  /// The scope of a collective of several steps.
+  enclosing_call scope(const char* operation, const std::source_location& at) const noexcept {
+    return {nearest().parent, operation, at};
+  }
   Known all_;
 };
 
@@ -107,11 +113,17 @@ class chain : public detail::structure<detail::neighbors> {
   /// chain odd = chain(world).split(world.rank() % 2 == 1 ? 0 : colors::undefined);
   /// assert(odd.empty() == (world.rank() % 2 == 0));
   /// ```
-  chain split(int color, int key = 0) const { return chain(detail::split(all_, false, color, key)); }
+  chain split(int color, int key = 0, std::source_location at = std::source_location::current()) const {
+    const auto call = scope("chain::split", at);
+    return chain(detail::split(all_, false, color, key));
+  }
   /// Collective: a chain of the members of the same bin, in their order. A bin below 0 gives an
   /// empty chain. ceil(log2(size)) rounds of 12 bytes per bin. Throws usage_error on a rank whose
   /// bin does not exist; the other ranks block.
-  chain split_bin(int bins, int bin) const { return chain(detail::split_bin(all_, false, bins, bin)); }
+  chain split_bin(int bins, int bin, std::source_location at = std::source_location::current()) const {
+    const auto call = scope("chain::split_bin", at);
+    return chain(detail::split_bin(all_, false, bins, bin));
+  }
 };
 
 /// The same as chain, but the last member precedes the first one. 32 bytes.
@@ -126,19 +138,25 @@ class ring : public detail::structure<detail::neighbors> {
   /// The same, with ranks in braces.
   ring(const communicator& parent, std::initializer_list<int> ranks)
       : ring(parent, std::span<const int>(ranks.begin(), ranks.size())) {}
-  explicit ring(const chain& from)
-      : structure(detail::close_chain(from.nearest())) {}  ///< collective: its ends meet
-  explicit ring(const logchain& from);                     ///< collective, like the one of a chain
+  /// Collective: its ends meet.
+  explicit ring(const chain& from, std::source_location at = std::source_location::current())
+      : structure(detail::close_chain(from.nearest(), at)) {}
+  /// Collective, like the one of a chain.
+  explicit ring(const logchain& from, std::source_location at = std::source_location::current());
   explicit ring(const logring& from) noexcept;             ///< local
   /// For the library.
   explicit ring(const detail::neighbors& all) noexcept : structure(all) {}
 
-  ring split(int color, int key = 0) const {
+  /// As for chain.
+  ring split(int color, int key = 0, std::source_location at = std::source_location::current()) const {
+    const auto call = scope("ring::split", at);
     return ring(detail::split(all_, true, color, key));
-  }  ///< as for chain
-  ring split_bin(int bins, int bin) const {
+  }
+  /// As for chain.
+  ring split_bin(int bins, int bin, std::source_location at = std::source_location::current()) const {
+    const auto call = scope("ring::split_bin", at);
     return ring(detail::split_bin(all_, true, bins, bin));
-  }  ///< as for chain
+  }
 };
 
 /// A chain whose members also know those 2^d hops away, d = 0 .. ceil(log2(size())) - 1. Beyond the
@@ -154,13 +172,21 @@ class logchain : public detail::log_structure {
   explicit logchain(const communicator& parent)
       : log_structure(detail::hops_in(detail::impl_of(parent), false)) {}
   /// Collective: ceil(log2(size)) rounds.
-  explicit logchain(const chain& from) : log_structure(detail::hops_of(from.nearest(), false)) {}
-  explicit logchain(const ring& from) : logchain(chain(from)) {}
+  explicit logchain(const chain& from, std::source_location at = std::source_location::current())
+      : log_structure(detail::hops_of(from.nearest(), false, at)) {}
+  explicit logchain(const ring& from, std::source_location at = std::source_location::current())
+      : logchain(chain(from), at) {}
   explicit logchain(const logring& from) noexcept;  ///< local
 
   /// The splits of chain, followed by as many rounds again.
-  logchain split(int color, int key = 0) const { return logchain(chain(nearest()).split(color, key)); }
-  logchain split_bin(int bins, int bin) const { return logchain(chain(nearest()).split_bin(bins, bin)); }
+  logchain split(int color, int key = 0, std::source_location at = std::source_location::current()) const {
+    const auto call = scope("logchain::split", at);
+    return logchain(chain(nearest()).split(color, key));
+  }
+  logchain split_bin(int bins, int bin, std::source_location at = std::source_location::current()) const {
+    const auto call = scope("logchain::split_bin", at);
+    return logchain(chain(nearest()).split_bin(bins, bin));
+  }
 };
 
 /// A ring whose members also know those 2^d hops away. 280 bytes.
@@ -170,20 +196,35 @@ class logring : public detail::log_structure {
   explicit logring(const communicator& parent)
       : log_structure(detail::hops_in(detail::impl_of(parent), true)) {}
   /// Collective: ceil(log2(size)) rounds.
-  explicit logring(const ring& from) : log_structure(detail::hops_of(from.nearest(), true)) {}
-  explicit logring(const chain& from) : logring(ring(from)) {}
-  explicit logring(const logchain& from) : logring(chain(from)) {}
+  explicit logring(const ring& from, std::source_location at = std::source_location::current())
+      : log_structure(detail::hops_of(from.nearest(), true, at)) {}
+  explicit logring(const chain& from, std::source_location at = std::source_location::current())
+      : log_structure(hops_of(from, at)) {}
+  explicit logring(const logchain& from, std::source_location at = std::source_location::current())
+      : logring(chain(from), at) {}
 
   /// The same as for logchain.
-  logring split(int color, int key = 0) const { return logring(ring(nearest()).split(color, key)); }
+  logring split(int color, int key = 0, std::source_location at = std::source_location::current()) const {
+    const auto call = scope("logring::split", at);
+    return logring(ring(nearest()).split(color, key));
+  }
   /// The same as for logchain.
-  logring split_bin(int bins, int bin) const { return logring(ring(nearest()).split_bin(bins, bin)); }
+  logring split_bin(int bins, int bin, std::source_location at = std::source_location::current()) const {
+    const auto call = scope("logring::split_bin", at);
+    return logring(ring(nearest()).split_bin(bins, bin));
+  }
+
+ private:
+  static detail::hops hops_of(const chain& from, const std::source_location& at) {
+    const detail::enclosing_call call(from.nearest().parent, "logring", at);
+    return detail::hops_of(detail::close_chain(from.nearest(), at), true, at);
+  }
 };
 
 inline chain::chain(const ring& from) noexcept : structure(detail::open_ring(from.nearest())) {}
 inline chain::chain(const logchain& from) noexcept : structure(from.nearest()) {}
 inline chain::chain(const logring& from) noexcept : structure(detail::open_ring(from.nearest())) {}
-inline ring::ring(const logchain& from) : ring(chain(from)) {}
+inline ring::ring(const logchain& from, std::source_location at) : ring(chain(from), at) {}
 inline ring::ring(const logring& from) noexcept : structure(from.nearest()) {}
 inline logchain::logchain(const logring& from) noexcept : log_structure(detail::open_ring(from.known())) {}
 

@@ -29,13 +29,16 @@
 #pragma once
 
 #include <optional>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 
 #include "tutti/communicator.hpp"
+#include "tutti/detail/call_site.hpp"
 #include "tutti/detail/combining_rules.hpp"
 #include "tutti/detail/deferred_rejections.hpp"
 #include "tutti/detail/export.hpp"
+#include "tutti/detail/find_call_site.hpp"
 
 namespace tutti::detail {
 /// One rank's part of the array, and the buffers that each of its reductions needs. Defined in the
@@ -56,12 +59,12 @@ struct tree_operation {
   void* state;
 };
 
-array_part* make_array_part(const communicator& ranks, std::size_t count);
+array_part* make_array_part(const communicator& ranks, std::size_t count, const std::source_location& at);
 void delete_array_part(array_part*) noexcept;
 /// Reduces to `root` (-1: to all ranks). Throws usage_error if `count` is not the count of the
 /// part.
-void reduce_tree(array_part&, const char* operation, const void* elements, std::size_t count, int root,
-                 void* result, const tree_operation&);
+void reduce_tree(array_part&, const char* operation, const std::source_location& at, const void* elements,
+                 std::size_t count, int root, void* result, const tree_operation&);
 
 /// Applies the operator; it is instantiated once in the program for each type. A compiler that
 /// inlines two applications may fuse the multiplication of one with the addition of the other, and
@@ -130,8 +133,9 @@ struct apply {
 class reproducible {
  public:
   /// Collective: this rank has `count` elements. Costs an exscan and an allreduce of 8 bytes.
-  reproducible(const communicator& ranks, std::size_t count)
-      : part_(detail::make_array_part(ranks, count)), rank_(ranks.rank()) {}
+  reproducible(const communicator& ranks, std::size_t count,
+               std::source_location at = std::source_location::current())
+      : part_(detail::make_array_part(ranks, count, at)), rank_(ranks.rank()) {}
   reproducible(reproducible&& other) noexcept
       : part_(std::exchange(other.part_, nullptr)), rank_(other.rank_) {}
   reproducible& operator=(reproducible&& other) noexcept {
@@ -183,7 +187,7 @@ class reproducible {
       if constexpr ((... || (detail::parameter_of<std::remove_cvref_t<Args>> == parameter::root)))
         at = detail::get<parameter::root>(arguments).data;
       detail::reduce_tree(
-          *part_, operation, detail::data_of(buffer), detail::size_of(buffer), at, place,
+          *part_, operation, detail::first_location(args...), detail::data_of(buffer), detail::size_of(buffer), at, place,
           {sizeof(element), &apply::combine_all, &apply::combine, detail::address_of(function)});
       const element& result = *reinterpret_cast<const element*>(place);
       if constexpr (Rooted)
@@ -211,6 +215,8 @@ std::size_t elements_of([[maybe_unused]] A& argument) {
 /// single call.
 template <class... Args>
 auto reproducible_allreduce(const communicator& comm, Args&&... args) {
+  const detail::enclosing_call scope(detail::impl_of(comm), "reproducible_allreduce",
+                                     detail::first_location(args...));
   const reproducible array(comm, (std::size_t{0} + ... + detail::elements_of(args)));
   const detail::deferred_rejections steps(detail::count_of_deferrals(detail::impl_of(comm)));
   return array.allreduce(static_cast<Args&&>(args)...);
@@ -223,6 +229,8 @@ auto reproducible_allreduce(const communicator& comm, Args&&... args) {
 /// ```
 template <class... Args>
 auto reproducible_reduce(const communicator& comm, Args&&... args) {
+  const detail::enclosing_call scope(detail::impl_of(comm), "reproducible_reduce",
+                                     detail::first_location(args...));
   const reproducible array(comm, (std::size_t{0} + ... + detail::elements_of(args)));
   const detail::deferred_rejections steps(detail::count_of_deferrals(detail::impl_of(comm)));
   return array.reduce(static_cast<Args&&>(args)...);

@@ -4,9 +4,11 @@
 // must take alike. tutti.hpp does not include this header.
 #pragma once
 
+#include <source_location>
 #include <type_traits>
 
 #include "tutti/communicator.hpp"
+#include "tutti/detail/call_site.hpp"
 #include "tutti/detail/export.hpp"
 
 TUTTI_API_BEGIN
@@ -59,7 +61,9 @@ bool equal_elements(const void* a, const void* b, std::size_t n) {
 /// assert(is_same_on_all_ranks(world, world.rank()) == (world.size() == 1));
 /// ```
 template <class Value>
-bool is_same_on_all_ranks(const communicator& ranks, const Value& value) {
+bool is_same_on_all_ranks(const communicator& ranks, const Value& value,
+                          std::source_location at = std::source_location::current()) {
+  const detail::enclosing_call scope(detail::impl_of(ranks), "is_same_on_all_ranks", at);
   constexpr detail::argument_shape kind = detail::argument_shape_of<const Value>();
   static_assert(kind != detail::argument_shape::scattered,
                 "is_same_on_all_ranks: this container is not contiguous (data() and size())");

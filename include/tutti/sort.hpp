@@ -14,10 +14,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <source_location>
 #include <type_traits>
 #include <vector>
 
 #include "tutti/communicator.hpp"
+#include "tutti/detail/call_site.hpp"
 #include "tutti/detail/deferred_rejections.hpp"
 #include "tutti/detail/export.hpp"
 
@@ -114,10 +116,10 @@ consteval bool validate_sortable() {
 template <class T, class Less>
 void exchange_sorted(const communicator& ranks, std::vector<T>& v, const Less& less) {
   if (ranks.size() == 1) return;
-  const sampling at = sampling_of(ranks, v.size());
+  const sampling every = sampling_of(ranks, v.size());
   const deferred_rejections steps(count_of_deferrals(impl_of(ranks)));
   std::vector<sorting_sample<T>> samples;
-  for (std::size_t i = at.first; i < v.size(); i += at.distance)
+  for (std::size_t i = every.first; i < v.size(); i += every.distance)
     samples.push_back({v[i], static_cast<std::uint32_t>(ranks.rank()), i});
   samples = ranks.allgatherv(send_buf(samples));
   const auto p = static_cast<std::size_t>(ranks.size());
@@ -169,8 +171,10 @@ struct sorted_end {
 /// assert(is_globally_sorted(world, v, std::greater<>{}));
 /// ```
 template <class T, class Less = std::less<>>
-void sort_globally(const communicator& ranks, std::vector<T>& v, const Less& less = {}) {
+void sort_globally(const communicator& ranks, std::vector<T>& v, const Less& less = {},
+                   std::source_location at = std::source_location::current()) {
   if constexpr (detail::validate_sortable<T>()) {
+    const detail::enclosing_call scope(detail::impl_of(ranks), "sort_globally", at);
     const auto by = [&less](const T& a, const T& b) { return static_cast<bool>(less(a, b)); };
     std::sort(v.begin(), v.end(), by);
     detail::exchange_sorted(ranks, v, by);
@@ -179,8 +183,10 @@ void sort_globally(const communicator& ranks, std::vector<T>& v, const Less& les
 
 /// The same, but equal elements keep their order: by rank, then by index.
 template <class T, class Less = std::less<>>
-void stable_sort_globally(const communicator& ranks, std::vector<T>& v, const Less& less = {}) {
+void stable_sort_globally(const communicator& ranks, std::vector<T>& v, const Less& less = {},
+                          std::source_location at = std::source_location::current()) {
   if constexpr (detail::validate_sortable<T>()) {
+    const detail::enclosing_call scope(detail::impl_of(ranks), "stable_sort_globally", at);
     const auto by = [&less](const T& a, const T& b) { return static_cast<bool>(less(a, b)); };
     std::stable_sort(v.begin(), v.end(), by);
     detail::exchange_sorted(ranks, v, by);
@@ -191,8 +197,10 @@ void stable_sort_globally(const communicator& ranks, std::vector<T>& v, const Le
 /// on all ranks. Costs one pass over the elements, an exscan of a T and a bool, and an allreduce of
 /// a bool.
 template <class T, class Less = std::less<>>
-bool is_globally_sorted(const communicator& ranks, const std::vector<T>& v, const Less& less = {}) {
+bool is_globally_sorted(const communicator& ranks, const std::vector<T>& v, const Less& less = {},
+                        std::source_location at = std::source_location::current()) {
   if constexpr (detail::validate_sortable<T>()) {
+    const detail::enclosing_call scope(detail::impl_of(ranks), "is_globally_sorted", at);
     using end = detail::sorted_end<T>;
     const end mine = v.empty() ? end{} : end{v.back(), true};
     const auto later = [](const end& a, const end& b) { return b.any ? b : a; };

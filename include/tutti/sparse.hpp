@@ -22,12 +22,14 @@
 
 #include <algorithm>
 #include <exception>
+#include <source_location>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "tutti/communicator.hpp"
+#include "tutti/detail/call_site.hpp"
 #include "tutti/detail/export.hpp"
 
 TUTTI_API_BEGIN
@@ -58,7 +60,9 @@ void exchange_sparse(const communicator& ranks, unsigned round, const sparse_mes
 class sparse_communicator {
  public:
   /// Collective. Costs the same as communicator::duplicate().
-  explicit sparse_communicator(const communicator& ranks) : ranks_(ranks.duplicate()) {}
+  explicit sparse_communicator(const communicator& ranks,
+                               std::source_location at = std::source_location::current())
+      : ranks_(duplicate_of(ranks, at)) {}
   // It cannot be copied, since a copy would not know the number of exchanges.
   sparse_communicator(sparse_communicator&&) noexcept = default;
   sparse_communicator& operator=(sparse_communicator&&) noexcept = default;
@@ -81,14 +85,17 @@ class sparse_communicator {
   /// allocated. Throws usage_error, before it sends anything, if a destination is not a rank; the
   /// other ranks then block until this rank exits.
   template <class Messages, class OnMessage>
-  void alltoallv(const Messages& messages, OnMessage&& on_message) {
+  void alltoallv(const Messages& messages, OnMessage&& on_message,
+                 std::source_location at = std::source_location::current()) {
+    const detail::enclosing_call scope(detail::impl_of(ranks_), "sparse_communicator::alltoallv", at);
     exchange(messages, [&](int source, auto&& received) { on_message(source, std::move(received)); });
   }
 
   /// The same, but returns the received messages, as a std::vector<std::pair<int, std::vector<T>>>
   /// in the order of sources.
   template <class Messages>
-  auto alltoallv(const Messages& messages) {
+  auto alltoallv(const Messages& messages, std::source_location at = std::source_location::current()) {
+    const detail::enclosing_call scope(detail::impl_of(ranks_), "sparse_communicator::alltoallv", at);
     std::vector<std::pair<int, std::vector<element_of<Messages>>>> all;
     exchange(messages, [&](int source, auto&& received) { all.emplace_back(source, std::move(received)); });
     std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -96,6 +103,11 @@ class sparse_communicator {
   }
 
  private:
+  static communicator duplicate_of(const communicator& ranks, const std::source_location& at) {
+    const detail::enclosing_call scope(detail::impl_of(ranks), "sparse_communicator", at);
+    return ranks.duplicate();
+  }
+
   template <class Messages>
   using container_of = std::remove_cvref_t<decltype(std::get<1>(*std::declval<const Messages&>().begin()))>;
   template <class Messages>
@@ -157,9 +169,18 @@ class sparse_communicator {
 /// sparse_alltoallv(world, out, [&](int, std::vector<char> text) { came += text.size(); });
 /// assert(came == (world.is_root() ? 2 * world.size() : 0));
 /// ```
-template <class Messages, class... OnMessage>
-auto sparse_alltoallv(const communicator& ranks, const Messages& messages, OnMessage&&... on_message) {
-  return sparse_communicator(ranks).alltoallv(messages, static_cast<OnMessage&&>(on_message)...);
+template <class Messages, class OnMessage>
+void sparse_alltoallv(const communicator& ranks, const Messages& messages, OnMessage&& on_message,
+                      std::source_location at = std::source_location::current()) {
+  const detail::enclosing_call scope(detail::impl_of(ranks), "sparse_alltoallv", at);
+  sparse_communicator(ranks).alltoallv(messages, static_cast<OnMessage&&>(on_message));
+}
+/// The same, but returns the received messages as sparse_communicator::alltoallv does.
+template <class Messages>
+auto sparse_alltoallv(const communicator& ranks, const Messages& messages,
+                      std::source_location at = std::source_location::current()) {
+  const detail::enclosing_call scope(detail::impl_of(ranks), "sparse_alltoallv", at);
+  return sparse_communicator(ranks).alltoallv(messages);
 }
 
 }  // namespace tutti

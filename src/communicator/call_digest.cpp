@@ -51,10 +51,11 @@ void identify(const operation& op, call_digest& d) {
   d.module = hash_of(found.dli_fname);
 }
 
-call_digest empty_digest(const std::source_location& at) {
+call_digest empty_digest(const current_call& now) {
   call_digest d;
   std::memset(static_cast<void*>(&d), 0, sizeof d);  // padding too: digests are compared as bytes
-  copy_text(location_text(at), d.place);
+  copy_text(location_text(now.location()), d.place);
+  copy_text(now.name_or(""), d.enclosing);
   return d;
 }
 
@@ -67,15 +68,15 @@ std::uint64_t hash_of(const char* text) noexcept {
   return hash;
 }
 
-call_digest digest_of(const char* operation, const std::source_location& at) {
-  call_digest d = empty_digest(at);
+call_digest digest_of(const char* operation, const current_call& now) {
+  call_digest d = empty_digest(now);
   d.what = makes_communicator;
   copy_text(operation, d.named);
   return d;
 }
 
-call_digest digest_of(const call& c, int ranks, bool inter, bool rejected, const std::source_location& at) {
-  call_digest d = empty_digest(at);
+call_digest digest_of(const call& c, int ranks, bool inter, bool rejected, const current_call& now) {
+  call_digest d = empty_digest(now);
   d.what = static_cast<std::uint8_t>(c.what);
   d.rejected = rejected ? 1 : 0;
   d.on_behalf = c.on_behalf;
@@ -104,18 +105,20 @@ bool same(const call_digest& left, const call_digest& b) noexcept {
   std::memcpy(static_cast<void*>(&a), &left, sizeof a);
   if (a.module != b.module && a.module != 0 && b.module != 0) a.module = b.module, a.code = b.code;
   std::memcpy(a.place, b.place, sizeof a.place);
+  std::memcpy(a.enclosing, b.enclosing, sizeof a.enclosing);
   return std::memcmp(static_cast<const void*>(&a), static_cast<const void*>(&b), sizeof a) == 0;
 }
 
-std::string describe(const call_digest& d) {
-  const std::string place = d.place[0] != '\0' ? std::string(" at ") + d.place : "";
-  if (d.what == makes_communicator) return d.named + place;
+namespace {
+
+std::string describe_arguments(const call_digest& d) {
+  if (d.what == makes_communicator) return d.named;
   const auto what = static_cast<collective>(d.what);
   std::string text(name_of(d.on_behalf != 0 ? static_cast<collective>(d.on_behalf - 1) : what));
-  if (what == collective::barrier) return text + place;
+  if (what == collective::barrier) return text;
   if (d.on_behalf != 0) {
     if (is_rooted(what)) text += ", root " + std::to_string(d.root);
-    return text + " (it exchanges its counts first)" + place;
+    return text + " (it exchanges its counts first)";
   }
   if (!is_vector_form(what)) text += " of " + std::to_string(d.count) + " elements";
   text += " of " + std::to_string(d.element) + " bytes";
@@ -128,7 +131,16 @@ std::string describe(const call_digest& d) {
   if (d.in_place != 0) text += ", in place";
   if (d.algorithm != 0) text += std::string(", named \"") + d.named + "\"";
   if (d.counts != 0) text += ", counts " + std::to_string(d.counts % 100000) + " (a hash)";
-  return text + place;
+  return text;
+}
+
+}  // namespace
+
+std::string describe(const call_digest& d) {
+  std::string text = describe_arguments(d);
+  if (d.enclosing[0] != '\0') text = d.enclosing + (" (its " + text + ")");
+  if (d.place[0] != '\0') text += std::string(" at ") + d.place;
+  return text;
 }
 
 }  // namespace tutti::detail

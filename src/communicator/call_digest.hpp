@@ -5,10 +5,10 @@
 #pragma once
 
 #include <cstdint>
-#include <source_location>
 #include <string>
 
 #include "tutti/call.hpp"
+#include "tutti/detail/call_site.hpp"
 
 namespace tutti::detail {
 
@@ -21,19 +21,22 @@ struct call_digest {
   // The beginning of the names of algorithm and composition, if the call gives them. For what makes
   // a communicator, the name of the operation.
   char named[40];
-  char place[56];  // the location of the call in the program; is not compared
+  // The location of the call in the program, and the call of several steps that makes it. They are
+  // not compared.
+  char place[56], enclosing[32];
 };
 
 /// `ranks`, `inter`: of the communicator. `rejected`: this rank rejects its arguments, so that
 /// those that may be invalid are left out.
-call_digest digest_of(const call& c, int ranks, bool inter, bool rejected, const std::source_location& at);
+call_digest digest_of(const call& c, int ranks, bool inter, bool rejected, const current_call& now);
 /// For an operation that makes a communicator.
-call_digest digest_of(const char* operation, const std::source_location& at);
+call_digest digest_of(const char* operation, const current_call& now);
 
 /// Whether ranks with these digests may call together.
 bool same(const call_digest& a, const call_digest& b) noexcept;
 
-/// "bcast of 3 elements of 4 bytes, root 1 at program.cpp:7"
+/// "bcast of 3 elements of 4 bytes, root 1 at program.cpp:7". Of a step of another call:
+/// "sort_globally (its allreduce of 1 elements of 8 bytes (u64), sum) at program.cpp:7"
 std::string describe(const call_digest& d);
 
 /// FNV-1a: equal for equal values, and in all likelihood different for others.

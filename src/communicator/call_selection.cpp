@@ -30,7 +30,7 @@ resolution select(const communicator_state& where, const call& c, const agreed_s
     r = resolve(*where.this_rank().by, selection_context_of(where, s), {c.algorithm, c.composition},
                 where.rank());
   } catch (error& e) {  // an unknown name
-    e.locate(where.place());
+    e.locate(where.place(), where.current().name_or(""));
     throw;
   }
   count_overrides(where, c.what, r, s.inter);

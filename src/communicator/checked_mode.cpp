@@ -13,16 +13,16 @@ namespace tutti::detail {
 
 void checked_mode::compare(const call& c) {
   const char* const operation = called(c);
-  compare(operation, digest_of(c, where_.size(), where_.inter(), false, where_.place()), nullptr);
+  compare(operation, digest_of(c, where_.size(), where_.inter(), false, where_.current()), nullptr);
   if (is_vector_form(c.what) && !where_.inter()) compare_counts(operation, c);
 }
 
 void checked_mode::compare(const char* operation) {
-  compare(operation, digest_of(operation, where_.place()), nullptr);
+  compare(operation, digest_of(operation, where_.current()), nullptr);
 }
 
 void checked_mode::report_rejection(const call& c, const char* why) {
-  compare(called(c), digest_of(c, where_.size(), where_.inter(), true, where_.place()), why);
+  compare(called(c), digest_of(c, where_.size(), where_.inter(), true, where_.current()), why);
 }
 
 void checked_mode::compare(const char* operation, const call_digest& mine, const char* rejection) {
@@ -33,7 +33,7 @@ void checked_mode::compare(const char* operation, const call_digest& mine, const
   for (std::size_t r = 0; r < all.size(); ++r) {
     if (same(all[0], all[r])) continue;
     throw mismatch_error(
-        operation, where_.rank(), "",
+        where_.current().name_or(operation), where_.rank(), "",
         "rank 0 calls " + describe(all[0]) + ", but rank " + std::to_string(r) + " calls " + describe(all[r]),
         "make the same call with the same arguments on all ranks", where_.place());
   }
@@ -51,7 +51,7 @@ void checked_mode::exchange_rejections(const char* operation, int who, const cha
   control_.exchange(collective::allgather, mine.data(), all.data(), sizeof mine, operation);
   if (rejection != nullptr) return;
   throw peer_error(
-      operation, where_.rank(), "",
+      where_.current().name_or(operation), where_.rank(), "",
       "rank " + std::to_string(who) + " rejected its arguments: " + all[static_cast<std::size_t>(who)].data(),
       "correct them on that rank", where_.place());
 }
@@ -106,7 +106,7 @@ void checked_mode::compare_counts(const char* operation, const call& c) {
   control_.exchange(collective::allgather, &mine, all.data(), sizeof mine, operation);
   for (const difference& d : all)
     if (d.found != 0)
-      throw mismatch_error(operation, where_.rank(), "recv_counts",
+      throw mismatch_error(where_.current().name_or(operation), where_.rank(), "recv_counts",
                            "rank " + std::to_string(d.from) + " sends " + std::to_string(d.sends) +
                                " elements to rank " + std::to_string(d.to) + ", which expects " +
                                std::to_string(d.expects),
@@ -121,7 +121,7 @@ void checked_mode::compare_edges(const topology& graph) {
   control_.exchange(collective::alltoall, to.data(), listed.data(), sizeof to[0], "graph");
   for (std::size_t r = 0; r < p; ++r)
     if (listed[r] != from[r])
-      throw mismatch_error("graph", where_.rank(), "sources",
+      throw mismatch_error(where_.current().name_or("graph"), where_.rank(), "sources",
                            "rank " + std::to_string(r) + " lists this rank " + std::to_string(listed[r]) +
                                " times as a destination, but this rank lists it " + std::to_string(from[r]) +
                                " times as a source",

@@ -20,7 +20,7 @@ namespace tutti::detail {
 class call_dispatcher::operation final : public pending {
  public:
   explicit operation(call_dispatcher& where) : where_(where), state_(where.state_) {
-    slot = &where.rank_->place;
+    slot = &where.rank_->current.place;
   }
   ~operation() = default;
   operation(const operation&) = delete;
@@ -260,7 +260,7 @@ pending_call call_dispatcher::make_rejected(const call& c, bool started) {
                    made->substitutes);
   made->name_of_call = name_of(c.what).data();
   made->inner = make_valid(substitute, false, started);
-  made->slot = &rank_->place;
+  made->slot = &rank_->current.place;
   return made;
 }
 
@@ -280,7 +280,7 @@ pending_call call_dispatcher::make_valid(const call& c, bool is_cached, bool sta
   wrapped->announces = std::move(rejected);
   wrapped->name_of_call = name_of(c.what).data();
   wrapped->inner = std::move(made);
-  wrapped->slot = &rank_->place;
+  wrapped->slot = &rank_->current.place;
   return wrapped;
 }
 

@@ -5,7 +5,7 @@ namespace tutti::detail {
 
 communicator_impl::communicator_impl(std::shared_ptr<rank_state> shared, std::unique_ptr<context> where,
                                      topology shape, communicator_handle merged)
-    : call_site_slot{&shared->place},
+    : call_site_slot{&shared->current.place},
       calls_(*this, *shared, state_, checked_mode_),
       state_(shared, std::move(where), std::move(shape)),
       checked_mode_(state_, control(merged)),
@@ -23,7 +23,7 @@ communicator_impl::communicator_impl(std::shared_ptr<rank_state> shared, std::un
 
 communicator_impl::communicator_impl(const std::shared_ptr<rank_state>& shared, const group& members,
                                      const group_name& name)
-    : call_site_slot{&shared->place},
+    : call_site_slot{&shared->current.place},
       calls_(*this, *shared, state_, checked_mode_),
       state_(shared, members, name),
       checked_mode_(state_, calls_),
@@ -34,7 +34,7 @@ communicator_impl::communicator_impl(const std::shared_ptr<rank_state>& shared, 
 
 communicator_impl::communicator_impl(const std::shared_ptr<rank_state>& shared, const group& members,
                                      const group_name& name, int first_group, communicator_handle merged)
-    : call_site_slot{&shared->place},
+    : call_site_slot{&shared->current.place},
       calls_(*this, *shared, state_, checked_mode_),
       state_(shared, members, name, topology{false, {}, {}, first_group}),
       checked_mode_(state_, control(merged)),

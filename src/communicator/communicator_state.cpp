@@ -72,7 +72,7 @@ void communicator_state::validate_knows_all(const char* operation) const {
 
 void communicator_state::reject(const char* operation, const char* parameter, std::string_view problem,
                                 const char* remedy) const {
-  throw usage_error(operation, rank(), parameter, problem, remedy, place());
+  throw usage_error(current().name_or(operation), rank(), parameter, problem, remedy, place());
 }
 
 void communicator_state::reject_rank(const char* operation, const char* parameter, int rank) const {
@@ -89,6 +89,7 @@ void communicator_state::validate_entry_slow_path(const char* operation, const s
 // Any thread may call, if the engine permits it: then nothing is rejected.
 void communicator_state::reject_thread(const char* operation) const {
   if (shared_->may_call_here()) return;
+  operation = current().name_or(operation);
   if (shared_->running_thread.load(std::memory_order_relaxed) == &shm::no_rank)
     reject(operation, "communicator", "was moved from",
            "use the communicator that it was moved to, or copy instead of moving");
@@ -96,16 +97,23 @@ void communicator_state::reject_thread(const char* operation) const {
     reject(operation, "communicator", "is used after its run has ended",
            "use it, and its requests, before the program that run() calls returns");
   if (shm::current_rank == &shm::kernel_identity)
-    reject(operation, "communicator", "is used in a kernel of a task",
-           "call it from the rank's own thread; a kernel uses the data that it is given");
+    throw foreign_thread_error(operation, rank(), "communicator", "is used in a kernel of a task",
+                               "call it from the rank's own thread; a kernel uses the data that it is given",
+                               place());
   const std::string own = "rank " + std::to_string(shared_->self.rank);
   if (shm::current_rank != nullptr && shm::current_rank->rank >= 0)
-    reject(operation, "communicator",
-           "belongs to " + own + ", but is used by rank " + std::to_string(shm::current_rank->rank),
-           "use on each rank only the communicators that the rank was given or has created");
-  reject(operation, "communicator", "is used by a thread that does not run " + own,
-         "call it from the thread that runs the rank's program, and pass the data of other threads to that "
-         "thread");
+    throw foreign_thread_error(
+        operation, rank(), "communicator",
+        "belongs to " + own +
+            (shm::current_rank->rank == shared_->self.rank
+                 ? " of another run()"
+                 : ", but is used by rank " + std::to_string(shm::current_rank->rank)),
+        "use on each rank only the communicators that the rank was given or has created", place());
+  throw foreign_thread_error(
+      operation, rank(), "communicator", "is used by a thread that does not run " + own,
+      "call it from the thread that runs the rank's program, and pass the data of other threads to that "
+      "thread",
+      place());
 }
 
 bool communicator_state::release_on_other_thread(bool under_way, const char* operation) noexcept {
@@ -129,7 +137,7 @@ void communicator_state::fail_job() noexcept {
     throw;
   } catch (error& e) {
     try {
-      e.locate(place());
+      e.locate(place(), current().name_or(""));
     } catch (const std::bad_alloc&) {  // it stays as it is
     }
   } catch (...) {

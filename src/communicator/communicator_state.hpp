@@ -26,6 +26,12 @@
 
 namespace tutti::detail {
 
+/// The calling thread does not run the rank. A request that it waits for stays under way.
+class foreign_thread_error final : public usage_error {
+ public:
+  using usage_error::usage_error;
+};
+
 class communicator_state {
  public:
   /// Without `where` the engine's part is opened later, by this name.
@@ -64,8 +70,9 @@ class communicator_state {
   /// Gives up this object's share of the rank's state. Nothing else may be called then.
   std::shared_ptr<rank_state> release_rank() noexcept { return std::move(shared_); }
   endpoint& ep() const noexcept { return *shared_->ep; }
-  /// The source location of this rank's current call.
-  const std::source_location& place() const noexcept { return shared_->place; }
+  /// The current call of this rank, and its source location.
+  current_call& current() const noexcept { return shared_->current; }
+  const std::source_location& place() const noexcept { return shared_->current.location(); }
 
   // --- the engine's part
   /// Opens it unless it is open. Local for a group that was made without a message.

@@ -28,7 +28,7 @@ override_use rank_state::use_of(collective what, override_kind kind) const {
 rank_state::~rank_state() {
   other_jobs.leave(*this);
   if (owned) owned->receive_rejections(nullptr);
-  if (ep != nullptr) ep->clear_call_site(&place);
+  if (ep != nullptr) ep->clear_current_call(&current);
   if (owned && by && owned->rank() == 0) report_unused_overrides(*this);
   for (void* one : spare_memory) ::operator delete(one);
 }

@@ -16,7 +16,7 @@ namespace tutti::detail {
 class p2p_calls::operation final : public pending {
  public:
   explicit operation(p2p_calls& where) : where_(where), state_(where.state_) {
-    slot = &state_.this_rank().place;
+    slot = &state_.this_rank().current.place;
   }
   ~operation() = default;
   operation(const operation&) = delete;

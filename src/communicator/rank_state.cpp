@@ -37,8 +37,8 @@ void rank_state::throw_rejections(const char* operation, const communicator_stat
   };
   const std::optional<rejection> due = rejections.take_due(state_of);
   if (due)
-    throw rejection_due(operation, where.rank(), "", text_of(*due),
-                        "see the error of that rank; this call has sent nothing", place);
+    throw rejection_due(current.name_or(operation), where.rank(), "", text_of(*due),
+                        "see the error of that rank; this call has sent nothing", current.location());
 }
 
 void rank_state::finish(progressable& one) {

@@ -17,6 +17,7 @@
 #include "runtime/trace/trace.hpp"
 #include "transport/endpoint.hpp"
 #include "transport/shm/current_rank.hpp"
+#include "tutti/detail/call_site.hpp"
 #include "tutti/detail/deferred_rejections.hpp"
 
 namespace tutti::detail {
@@ -62,7 +63,7 @@ class progress_other_jobs final : public progressable {
 struct rank_state final : rank_progress {
   std::unique_ptr<endpoint> owned;  // null if an engine's run() owns it
   endpoint* ep = nullptr;
-  std::source_location place;  // of the current call in the program (tutti/detail/call_site.hpp)
+  current_call current;  // of the program
   settings config;
   std::shared_ptr<const selection> by;  // null: only the fallback in code
   std::uint64_t next_id = 2;            // of communicators; the world has 1
@@ -115,14 +116,14 @@ struct rank_state final : rank_progress {
   std::atomic<communicator_impl*> dropped{nullptr};  // list of those that other threads dropped
 
   void begin_trace();
-  /// The engine reads `place` for its reports, until it is given another or this object is
+  /// The engine reads `current` for its reports, until it is given another or this object is
   /// destroyed.
   void use(endpoint& one) noexcept {
     ep = &one;
-    one.set_call_site(&place);
+    one.set_current_call(&current);
   }
-  /// Throws peer_error if a rejection is due. `place` is that of the current call on `where`. The
-  /// call `awaited` of it, unless null, is not over yet: its rejection is left to the next call.
+  /// Throws peer_error if a rejection is due. The call `awaited`
+  /// of `where`, unless null, is not over yet: its rejection is left to the next call.
   void throw_rejections(const char* operation, const communicator_state& where, const std::uint32_t* awaited);
   /// Destroys the communicators that other threads dropped. Only on the rank's own thread.
   void destroy_dropped() noexcept;

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "communicator/communicator_state.hpp"
 #include "communicator/p2p/message_queue.hpp"
 #include "communicator/peer_rejections.hpp"
 #include "tutti/message.hpp"
@@ -18,6 +19,8 @@ bool request_operations::complete(one& call, const char* operation, const std::s
     return call.validated_pending(operation, at).test_at_entry();
   } catch (const rejection_due&) {
     throw;  // the call is under way
+  } catch (const foreign_thread_error&) {
+    throw;  // the rank's own thread may still complete it
   } catch (...) {
     call = one();
     throw;
@@ -47,6 +50,9 @@ status request_operations::wait(one& call, const char* operation, const std::sou
   try {
     wait_to_end(call.validated_pending(operation, at), first);
     return finish(call);
+  } catch (const foreign_thread_error&) {
+    if (!first) first = std::current_exception();
+    return {};
   } catch (...) {
     call = one();
     if (!first) first = std::current_exception();

@@ -178,8 +178,9 @@ hops open_ring(hops ring) noexcept {
 }
 
 // The address of either end is passed along the chain.
-neighbors close_chain(const neighbors& chain) {
+neighbors close_chain(const neighbors& chain, const std::source_location& at) {
   if (chain.size == 0) return chain;
+  const enclosing_call scope(*chain.parent, "ring", at);
   window own(sizeof(int)), left, right;
   std::memcpy(own.data(), &chain.address, sizeof(int));
   bidirectional_scan(chain, "ring")
@@ -197,7 +198,8 @@ neighbors close_chain(const neighbors& chain) {
   return ring;
 }
 
-hops hops_of(const neighbors& of, bool wraps) {
+hops hops_of(const neighbors& of, bool wraps, const std::source_location& at) {
+  const enclosing_call scope(of.parent, wraps ? "logring" : "logchain", at);
   hops h;
   h.all = of;
   if (of.parent != nullptr) of.parent->state().validate_usable_at_entry(wraps ? "logring" : "logchain");

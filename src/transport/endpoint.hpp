@@ -14,7 +14,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <source_location>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -31,6 +30,7 @@
 #include "transport/shm/wait_interface.hpp"
 #include "tutti/call.hpp"
 #include "tutti/detail/call_key.hpp"
+#include "tutti/detail/call_site.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {
@@ -115,17 +115,17 @@ class endpoint : public shm::wait_interface {
     std::fflush(stderr);
     std::_Exit(1);
   }
-  /// Sets the slot from which reports read the location of the current call; null: none.
-  virtual void set_call_site(const std::source_location* site) noexcept {
-    call_site_.store(site, std::memory_order_relaxed);
+  /// Sets where reports read the current call of this rank; null: nowhere.
+  virtual void set_current_call(const detail::current_call* now) noexcept {
+    current_call_.store(now, std::memory_order_relaxed);
   }
-  /// Forgets the slot `site`, whose memory is about to be freed.
-  void clear_call_site(const std::source_location* site) noexcept {
-    if (call_site_.load(std::memory_order_relaxed) == site) set_call_site(nullptr);
+  /// Forgets `now`, whose memory is about to be freed.
+  void clear_current_call(const detail::current_call* now) noexcept {
+    if (current_call_.load(std::memory_order_relaxed) == now) set_current_call(nullptr);
   }
-  std::source_location call_site() const noexcept {
-    const std::source_location* const site = call_site_.load(std::memory_order_relaxed);
-    return site != nullptr ? *site : std::source_location();
+  detail::current_call current_call() const noexcept {
+    const detail::current_call* const now = current_call_.load(std::memory_order_relaxed);
+    return now != nullptr ? *now : detail::current_call();
   }
   void begin_reading(const shm::wait_site&) override {}
   void end_reading() noexcept override {}
@@ -144,7 +144,7 @@ class endpoint : public shm::wait_interface {
  private:
   int serves_peers_ = 0;
   // Other threads read it while this rank waits.
-  std::atomic<const std::source_location*> call_site_{nullptr};
+  std::atomic<const detail::current_call*> current_call_{nullptr};
 };
 
 /// The state of a native collective in progress.
@@ -272,6 +272,6 @@ struct engine_module {
   const char* (*library_version)();
   outcome (*run)(int argc, char** argv, const launch& how, const rank_program& program);
 };
-inline constexpr std::uint32_t engine_abi = 17;
+inline constexpr std::uint32_t engine_abi = 18;
 
 }  // namespace tutti::detail

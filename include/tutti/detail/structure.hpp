@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <source_location>
 #include <span>
 
 #include "tutti/detail/abi.hpp"
@@ -57,10 +58,10 @@ hops hops_in(communicator_impl& parent, bool wraps);
 neighbors open_ring(neighbors ring) noexcept;
 hops open_ring(hops ring) noexcept;
 /// Collective over the members, ceil(log2(size)) rounds: connects the ends of a chain.
-neighbors close_chain(const neighbors& chain);
+neighbors close_chain(const neighbors& chain, const std::source_location& at);
 /// Collective over the members, ceil(log2(size)) rounds: finds the members 2^d hops away, d = 0 ..
 /// ceil(log2(size)) - 1.
-hops hops_of(const neighbors& of, bool wraps);
+hops hops_of(const neighbors& of, bool wraps, const std::source_location& at);
 
 /// Collective over the members, ceil(log2(size)) rounds. split() returns the members of one color,
 /// in the order of keys, then of ranks. Each member sees all colors and keys, which takes O(size)

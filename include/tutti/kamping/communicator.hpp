@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <source_location>
 #include <string>
 #include <utility>
 #include <vector>
@@ -175,8 +176,10 @@ class Communicator : public internal::calls<Communicator<Container, Plugins...>,
 
   /// Whether all ranks pass equal values (same.hpp).
   template <class Value>
-  bool is_same_on_all_ranks(const Value& value) const {
-    return internal::translating([&] { return tutti::is_same_on_all_ranks(tutti_communicator(), value); });
+  bool is_same_on_all_ranks(const Value& value,
+                            std::source_location at = std::source_location::current()) const {
+    return internal::translating(
+        [&] { return tutti::is_same_on_all_ranks(tutti_communicator(), value, at); });
   }
 
  private:

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <source_location>
 #include <utility>
 #include <vector>
 
@@ -41,21 +42,23 @@ template <class Comm, template <class...> class Container>
 class SampleSort : public PluginBase<Comm, Container, SampleSort> {
  public:
   template <class T, class Allocator, class Less = std::less<>>
-  void sort(std::vector<T, Allocator>& data, const Less& less = {}) const {
+  void sort(std::vector<T, Allocator>& data, const Less& less = {},
+            std::source_location at = std::source_location::current()) const {
     if constexpr (std::is_same_v<Allocator, std::allocator<T>>) {
-      internal::translating([&] { tutti::sort_globally(this->ranks(), data, less); });
+      internal::translating([&] { tutti::sort_globally(this->ranks(), data, less, at); });
     } else {
       std::vector<T> own(data.begin(), data.end());
-      sort(own, less);
+      sort(own, less, at);
       data.assign(own.begin(), own.end());
     }
   }
   /// The same for a range, with the result in `out`, which may receive more or fewer elements than
   /// the range has.
   template <std::random_access_iterator In, class Out, class Less = std::less<>>
-  void sort(In begin, In end, Out out, const Less& less = {}) const {
+  void sort(In begin, In end, Out out, const Less& less = {},
+            std::source_location at = std::source_location::current()) const {
     std::vector<std::iter_value_t<In>> data(begin, end);
-    sort(data, less);
+    sort(data, less, at);
     for (const auto& each : data) *out++ = each;
   }
 };
@@ -174,11 +177,14 @@ class MessageEnvelope {
 template <template <class...> class Container = std::vector>
 class GridCommunicator {
  public:
-  explicit GridCommunicator(const tutti::communicator& ranks) : grid_(ranks) {}
+  explicit GridCommunicator(const tutti::communicator& ranks,
+                            std::source_location at = std::source_location::current())
+      : grid_(ranks, at) {}
   /// Collective.
   template <template <class, template <class...> class> class... Plugins>
-  explicit GridCommunicator(const Communicator<Container, Plugins...>& comm)
-      : grid_(comm.tutti_communicator()) {}
+  explicit GridCommunicator(const Communicator<Container, Plugins...>& comm,
+                            std::source_location at = std::source_location::current())
+      : grid_(comm.tutti_communicator(), at) {}
 
   std::size_t rank() const { return static_cast<std::size_t>(grid_.rank()); }
   std::size_t size() const { return static_cast<std::size_t>(grid_.size()); }
@@ -248,8 +254,9 @@ template <class Comm, template <class...> class Container>
 class GridCommunicator : public PluginBase<Comm, Container, GridCommunicator> {
  public:
   /// Collective.
-  grid::GridCommunicator<Container> make_grid_communicator() const {
-    return internal::translating([&] { return grid::GridCommunicator<Container>(this->ranks()); });
+  grid::GridCommunicator<Container> make_grid_communicator(
+      std::source_location at = std::source_location::current()) const {
+    return internal::translating([&] { return grid::GridCommunicator<Container>(this->ranks(), at); });
   }
 };
 
@@ -304,6 +311,8 @@ class ReproducibleReducePlugin : public PluginBase<Comm, Container, Reproducible
     } else {
       return internal::translating([&] {
         const auto& ranks = this->ranks();
+        const tutti::detail::enclosing_call scope(tutti::detail::impl_of(ranks), "make_reproducible_comm",
+                                                  tutti::detail::first_location(counts, displs));
         const auto me = static_cast<std::size_t>(ranks.rank());
         const auto place = static_cast<int>(tutti::detail::data_of(displs.data)[me]);
         const auto count = static_cast<std::size_t>(tutti::detail::data_of(counts.data)[me]);

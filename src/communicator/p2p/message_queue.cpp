@@ -93,7 +93,7 @@ mismatch_error partial_element(const recv_args& recv, const envelope& found, int
 
 std::exception_ptr message_queue::partial_element(const posted_recv& recv) const {
   return std::make_exception_ptr(
-      detail::partial_element(recv.what, recv.found, where_.members().rank(), where_.ep().call_site()));
+      detail::partial_element(recv.what, recv.found, where_.members().rank(), where_.ep().current_call().location()));
 }
 
 std::exception_ptr message_queue::too_long(const posted_recv& recv) const {
@@ -101,7 +101,7 @@ std::exception_ptr message_queue::too_long(const posted_recv& recv) const {
       recv.what.operation, where_.members().rank(), "recv_count",
       sent(recv.found) + ", but this rank has space for " + std::to_string(recv.what.capacity),
       "receive it with the count that is sent, or without a count, so that the buffer is resized");
-  e.locate(where_.ep().call_site());
+  e.locate(where_.ep().current_call().location());
   return std::make_exception_ptr(e);
 }
 

@@ -33,9 +33,9 @@ class embedded_endpoint : public endpoint {
       job_.throw_failure(rank_, serves_peers(), site);
   }
   void end_reading() noexcept override { job_.end_reading(rank_); }
-  void set_call_site(const std::source_location* site) noexcept override {
-    endpoint::set_call_site(site);
-    job_.record(rank_).call_site.store(site, std::memory_order_release);
+  void set_current_call(const detail::current_call* now) noexcept override {
+    endpoint::set_current_call(now);
+    job_.record(rank_).current_call.store(now, std::memory_order_release);
   }
 
  protected:

@@ -43,13 +43,20 @@ void job::wait_for_readers() noexcept {
     while (record(r).reading.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
 }
 
+detail::current_call job::current_call_of(int rank) noexcept {
+  const detail::current_call* const now = record(rank).current_call.load(std::memory_order_acquire);
+  return now != nullptr ? *now : detail::current_call();
+}
+
 void job::throw_failure(int rank, bool has_own_error, const shm::wait_site& site) {
   wait_for_readers();
   if (!has_own_error) record(rank).wait_aborted.store(true, std::memory_order_relaxed);
+  const detail::current_call now = current_call_of(rank);
+  const char* const operation = now.name_or(site.operation);
   const std::lock_guard guard(lock_);
   if (deadlock_.load(std::memory_order_relaxed))
-    throw deadlock_error(site.operation, rank, "", outcome_.text, "");
-  throw peer_error(site.operation, rank, "",
+    throw deadlock_error(operation, rank, "", outcome_.text, "");
+  throw peer_error(operation, rank, "",
                    "rank " + std::to_string(outcome_.failed_rank) + " failed (" +
                        std::string(without_prefix(outcome_.text)) + ")",
                    "this rank's wait was ended");
@@ -90,10 +97,7 @@ void job::declare_deadlock() {
     } else {
       // All ranks wait for ever, so their pointers stay valid.
       const shm::wait_site* site = one.site.load(std::memory_order_acquire);
-      const std::source_location* call_site = one.call_site.load(std::memory_order_acquire);
-      text += site == nullptr
-                  ? "waits"
-                  : shm::describe(*site, call_site != nullptr ? *call_site : std::source_location());
+      text += site == nullptr ? "waits" : shm::describe(*site, current_call_of(r));
     }
     text += '\n';
   }

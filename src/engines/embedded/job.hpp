@@ -35,7 +35,7 @@ struct alignas(64) rank_record {
   // The monitor may dereference `word` and `site` only while it holds the rank in its wait: see
   // job::hold().
   std::atomic<const shm::wait_site*> site{nullptr};
-  std::atomic<const std::source_location*> call_site{nullptr};  // of the current call
+  std::atomic<const detail::current_call*> current_call{nullptr};
   std::atomic<std::uint32_t> held{0};
   std::atomic<std::uint32_t> reading{0};  // reads another rank's memory
   std::atomic<bool> wait_aborted{false};  // its wait was aborted, because the job had failed
@@ -76,6 +76,8 @@ class job {
   void fail(int rank, std::exception_ptr what, const std::string& text, bool provisional = false);
   /// Throws the error of a rank whose wait is aborted. `has_own_error`: the next exception of this
   /// rank is no consequence.
+  /// Of a rank that waits, or of the calling thread's.
+  detail::current_call current_call_of(int rank) noexcept;
   [[noreturn]] void throw_failure(int rank, bool has_own_error, const shm::wait_site& site);
   /// The engine's function that makes every sleeper test failed().
   void on_failure(std::function<void()> wake_all) { wake_all_ = std::move(wake_all); }

@@ -132,7 +132,7 @@ void failure_monitor::handle(const head& h, int tag, std::string text) {
 
 // Reports to rank 0 are synchronous sends. So each rank has at most one in progress, however long
 // rank 0 computes.
-void failure_monitor::report_idle(const shm::wait_site* site, const std::source_location& at, double idle,
+void failure_monitor::report_idle(const shm::wait_site* site, const detail::current_call& call, double idle,
                                   std::uint64_t progress) {
   if (!check_ || failed() || size_ == 1) return;
   if (rank_ == 0 && idle < timeout_) {
@@ -145,7 +145,7 @@ void failure_monitor::report_idle(const shm::wait_site* site, const std::source_
   if (now - last_report_ < report_every) return;
   last_report_ = now;
   const state how = site == nullptr ? state::finished : state::waiting;
-  std::string text = site == nullptr ? "has returned from the program" : shm::describe(*site, at);
+  std::string text = site == nullptr ? "has returned from the program" : shm::describe(*site, call);
   if (rank_ == 0) {
     record(0, how, progress, std::move(text));
     detect_deadlock();

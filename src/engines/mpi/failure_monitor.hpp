@@ -43,7 +43,7 @@ class failure_monitor {
   /// Called in checked mode if this rank has waited at `site` for `idle` seconds without progress.
   /// A null `site` means that it has returned from the program. `at` is the location of its call.
   /// `progress` changes with every progress of the rank.
-  void report_idle(const shm::wait_site* site, const std::source_location& at, double idle,
+  void report_idle(const shm::wait_site* site, const detail::current_call& call, double idle,
                    std::uint64_t progress);
 
   /// Rejections travel on the same communicator. poll() passes those that arrive to `inbox`.

@@ -54,7 +54,7 @@ class long_wait {
   /// Called when this rank has waited at `site` for `seconds`.
   void waited(const shm::wait_site& site, double seconds) {
     if (seconds > timeout_ && !reported_.load(std::memory_order_relaxed)) [[unlikely]]
-      report(shm::describe(site, ep_.call_site()));
+      report(shm::describe(site, ep_.current_call()));
   }
 
  private:

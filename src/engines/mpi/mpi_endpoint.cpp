@@ -216,16 +216,18 @@ void mpi_endpoint::poll_failures(const shm::wait_site& site) {
   }
   failure_monitor_->poll();
   if (failure_monitor_->checks())
-    failure_monitor_->report_idle(&site, call_site(), now - progress_since_, progress_);
+    failure_monitor_->report_idle(&site, current_call(), now - progress_since_, progress_);
   if (long_wait_) long_wait_->waited(site, now - waiting_since_);
   if (failure_monitor_->failed()) throw_failure(site);
 }
 
 void mpi_endpoint::throw_failure(const shm::wait_site& site) {
   if (!serves_peers()) wait_aborted_ = true;
+  const detail::current_call now = current_call();
+  const char* const operation = now.name_or(site.operation);
   if (failure_monitor_->deadlock())
-    abandon_and_throw(deadlock_error(site.operation, rank_, "", failure_monitor_->text(), ""));
-  abandon_and_throw(peer_error(site.operation, rank_, "",
+    abandon_and_throw(deadlock_error(operation, rank_, "", failure_monitor_->text(), ""));
+  abandon_and_throw(peer_error(operation, rank_, "",
                                "rank " + std::to_string(failure_monitor_->failed_rank()) + " failed (" +
                                    std::string(without_prefix(failure_monitor_->text())) + ")",
                                "this rank's wait was ended"));

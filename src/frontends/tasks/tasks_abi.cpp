@@ -16,6 +16,7 @@ task_graph* open(detail::communicator_impl& all, const options& how, const char*
   if (how.workers < 0 || how.workers > 1024)
     detail::reject(all, "tasks", "workers", "is " + std::to_string(how.workers),
                    "pass 1 to 1024, or 0 for TUTTI_TASK_WORKERS");
+  const detail::enclosing_call scope(all, "tasks::runtime", detail::place_of(all));
   return new task_graph(all, how, header);
 }
 // After run() has returned, the engine and the ranks that this one waits for are gone.

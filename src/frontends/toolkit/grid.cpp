@@ -92,6 +92,7 @@ std::vector<int> sources_along_row(int p, int columns, int me) {
 }
 
 graph_communicator row_graph(const communicator& ranks, int columns, const std::source_location& at) {
+  const detail::enclosing_call scope(detail::impl_of(ranks), "grid_communicator", at);
   std::vector<int> destinations;
   for (int c = 0; c < columns; ++c)
     destinations.push_back(intermediate_rank(ranks.size(), columns, ranks.rank(), c));
@@ -100,6 +101,7 @@ graph_communicator row_graph(const communicator& ranks, int columns, const std::
 
 // The second step of the constructor.
 graph_communicator column_graph(const communicator& ranks, int columns, const std::source_location& at) {
+  const detail::enclosing_call scope(detail::impl_of(ranks), "grid_communicator", at);
   const detail::deferred_rejections steps(detail::count_of_deferrals(detail::impl_of(ranks)));
   std::vector<int> all;
   for (int r = ranks.rank() % columns; r < ranks.size(); r += columns) all.push_back(r);
@@ -115,6 +117,8 @@ grid_communicator::grid_communicator(const communicator& ranks, std::source_loca
       along_column_(column_graph(ranks, columns_, at)) {}
 
 void grid_communicator::execute(const call& c) const {
+  const detail::enclosing_call scope(detail::impl_of(*this), "grid_communicator::alltoallv",
+                                     detail::place_of(detail::impl_of(*this)));
   detail::validate_call(detail::impl_of(*this), c);
   const detail::deferred_rejections steps(detail::count_of_deferrals(detail::impl_of(*this)));
   const auto p = static_cast<std::size_t>(size()), me = static_cast<std::size_t>(rank());

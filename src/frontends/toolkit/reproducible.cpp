@@ -127,19 +127,20 @@ class array_part {
     padded_ = std::bit_ceil(elements_);
   }
 
+  const communicator& ranks() const noexcept { return ranks_; }
   std::size_t begin() const noexcept { return begin_; }
   std::size_t elements() const noexcept { return elements_; }
 
   void reduce(const char* operation, const void* elements, std::size_t count, int root, void* result,
               const tree_operation& op) {
     if (count != count_)
-      throw usage_error(operation, ranks_.rank(), "send_buf",
-                        "holds " + std::to_string(count) + " elements, but this rank has " +
-                            std::to_string(count_) + " of the array",
-                        "pass as many elements as the array was made for");
+      reject(impl_of(ranks_), operation, "send_buf",
+             "holds " + std::to_string(count) + " elements, but this rank has " + std::to_string(count_) +
+                 " of the array",
+             "pass as many elements as the array was made for");
     if (elements_ == 0)
-      throw usage_error(operation, ranks_.rank(), "send_buf", "no rank has any element",
-                        "an empty array has no value; check size() first");
+      reject(impl_of(ranks_), operation, "send_buf", "no rank has any element",
+             "an empty array has no value; check size() first");
     const std::size_t max_subtrees = 2 * static_cast<std::size_t>(std::bit_width(padded_)) + 2;
     join_context context{op, elements_, (sizeof(element_range) + max_subtrees * op.bytes + 15) / 16 * 16};
     if (local_.size() != context.bytes) {
@@ -186,12 +187,14 @@ class array_part {
   std::vector<std::byte> local_, result_;  // forests; operator new aligns them to 16
 };
 
-array_part* make_array_part(const communicator& ranks, std::size_t count) {
+array_part* make_array_part(const communicator& ranks, std::size_t count, const std::source_location& at) {
+  const enclosing_call scope(impl_of(ranks), "reproducible", at);
   return new array_part(ranks, count);
 }
 void delete_array_part(array_part* part) noexcept { delete part; }
-void reduce_tree(array_part& part, const char* operation, const void* elements, std::size_t count, int root,
-                 void* result, const tree_operation& op) {
+void reduce_tree(array_part& part, const char* operation, const std::source_location& at,
+                 const void* elements, std::size_t count, int root, void* result, const tree_operation& op) {
+  const enclosing_call scope(impl_of(part.ranks()), operation, at);
   part.reduce(operation, elements, count, root, result, op);
 }
 

@@ -90,6 +90,7 @@ void exchange_sparse(const communicator& ranks, unsigned round, const sparse_mes
       in.allocate = &arrival::allocate;
       in.state = &here;
       receive(where, in);
+      const enclosing_call callback(where, nullptr, {});
       to.received(to.state, found.source);
     }
     while (complete_sends < n && sends[complete_sends]->test()) ++complete_sends;

@@ -139,6 +139,7 @@ measurements timer::aggregate(extent e, std::source_location at) const {
   if (mine.depth() != 0)
     reject("timer::aggregate", "\"" + mine.running() + "\" runs", "stop() it on all ranks first", at);
   detail::set_call_site(detail::impl_of(ranks_), at);
+  const detail::enclosing_call scope(detail::impl_of(ranks_), "timer::aggregate", at);
   detail::validate_entry(detail::impl_of(ranks_), "timer::aggregate");
   const detail::deferred_rejections steps(detail::count_of_deferrals(detail::impl_of(ranks_)));
   const detail::measured_tree all = merged(ranks_, mine);

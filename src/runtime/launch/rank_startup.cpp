@@ -32,11 +32,11 @@ void rank_startup::run_rank(endpoint& ep, detail::program_view program, bool of_
   if (settings_error_) std::rethrow_exception(settings_error_);
   auto shared = std::make_shared<detail::rank_state>();
   shared->use(ep);
-  struct call_site_guard {
+  struct current_call_guard {
     endpoint& ep;
-    ~call_site_guard() { ep.set_call_site(nullptr); }
+    ~current_call_guard() { ep.set_current_call(nullptr); }
   };
-  const call_site_guard guard{ep};
+  const current_call_guard guard{ep};
   shared->config = set_;
   shared->by = trees_of(ep);
   shared->self.rank = ep.rank();

@@ -6,10 +6,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <source_location>
 #include <string>
 
 #include "transport/shm/wakeup_flag.hpp"
+#include "tutti/detail/call_site.hpp"
 
 namespace tutti::shm {
 
@@ -72,6 +72,7 @@ inline bool reached(std::uint32_t word, std::uint32_t value) noexcept {
 }
 
 /// "in allreduce at sums.cpp:42 (allreduce/ring), call 7, round 3, waits for a message from rank 2"
-std::string describe(const wait_site& site, const std::source_location& at = {});
+/// Of a step of another call: "in sort_globally at sort.cpp:42 (allreduce/ring), call 7, ..."
+std::string describe(const wait_site& site, const detail::current_call& now = {});
 
 }  // namespace tutti::shm
