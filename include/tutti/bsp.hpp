@@ -109,8 +109,7 @@ class subset {
   /// Concatenates `src` of all members, in the order of members, into `dst` of the root. The `dst`
   /// of other members is not used. The root's `src` may be its own block of `dst`.
   template <class Src, class Dst>
-  void gather(Src&& src, Dst&& dst, int root = 0,
-              std::source_location at = std::source_location::current()) {
+  void gather(Src&& src, Dst&& dst, int root = 0, std::source_location at = std::source_location::current()) {
     if constexpr (detail::validate_blocks<Src, Dst>())
       begin("gather", at).gather(set_, read_memory("gather", src), detail::memory_of(dst), root);
   }
@@ -269,8 +268,7 @@ class context : public subset {
   /// all. Collective: all processes register and end global slots in the same order. The slot can
   /// be used after the next sync. O(1), no message.
   template <class Area>
-  [[nodiscard]] auto registered(Area&& area,
-                                std::source_location at = std::source_location::current()) {
+  [[nodiscard]] auto registered(Area&& area, std::source_location at = std::source_location::current()) {
     using made = global_slot<detail::element_type<Area>>;
     if constexpr (detail::validate_area<Area>())
       return begin("registered", at), made(section_, detail::memory_of(area));

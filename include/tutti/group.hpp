@@ -143,7 +143,7 @@ class ring : public detail::structure<detail::neighbors> {
       : structure(detail::close_chain(from.nearest(), at)) {}
   /// Collective, like the one of a chain.
   explicit ring(const logchain& from, std::source_location at = std::source_location::current());
-  explicit ring(const logring& from) noexcept;             ///< local
+  explicit ring(const logring& from) noexcept;  ///< local
   /// For the library.
   explicit ring(const detail::neighbors& all) noexcept : structure(all) {}
 

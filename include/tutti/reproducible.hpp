@@ -187,7 +187,8 @@ class reproducible {
       if constexpr ((... || (detail::parameter_of<std::remove_cvref_t<Args>> == parameter::root)))
         at = detail::get<parameter::root>(arguments).data;
       detail::reduce_tree(
-          *part_, operation, detail::first_location(args...), detail::data_of(buffer), detail::size_of(buffer), at, place,
+          *part_, operation, detail::first_location(args...), detail::data_of(buffer),
+          detail::size_of(buffer), at, place,
           {sizeof(element), &apply::combine_all, &apply::combine, detail::address_of(function)});
       const element& result = *reinterpret_cast<const element*>(place);
       if constexpr (Rooted)

@@ -92,8 +92,8 @@ mismatch_error partial_element(const recv_args& recv, const envelope& found, int
 }
 
 std::exception_ptr message_queue::partial_element(const posted_recv& recv) const {
-  return std::make_exception_ptr(
-      detail::partial_element(recv.what, recv.found, where_.members().rank(), where_.ep().current_call().location()));
+  return std::make_exception_ptr(detail::partial_element(recv.what, recv.found, where_.members().rank(),
+                                                         where_.ep().current_call().location()));
 }
 
 std::exception_ptr message_queue::too_long(const posted_recv& recv) const {

@@ -54,8 +54,7 @@ void job::throw_failure(int rank, bool has_own_error, const shm::wait_site& site
   const detail::current_call now = current_call_of(rank);
   const char* const operation = now.name_or(site.operation);
   const std::lock_guard guard(lock_);
-  if (deadlock_.load(std::memory_order_relaxed))
-    throw deadlock_error(operation, rank, "", outcome_.text, "");
+  if (deadlock_.load(std::memory_order_relaxed)) throw deadlock_error(operation, rank, "", outcome_.text, "");
   throw peer_error(operation, rank, "",
                    "rank " + std::to_string(outcome_.failed_rank) + " failed (" +
                        std::string(without_prefix(outcome_.text)) + ")",

@@ -9,7 +9,8 @@ using namespace tutti::detail;
 
 std::string describe(const wait_site& site, const detail::current_call& now) {
   std::string text = "in " + std::string(now.name_or(site.operation));
-  if (const std::string location = location_text(now.location()); !location.empty()) text += " at " + location;
+  if (const std::string location = location_text(now.location()); !location.empty())
+    text += " at " + location;
   if (site.algorithm[0] != '\0') text += " (" + std::string(site.algorithm) + ")";
   if (site.run != wait_site::unnumbered) text += ", call " + std::to_string(site.run);
   if (site.round >= 0) text += ", round " + std::to_string(site.round);

@@ -121,6 +121,19 @@ void requests(communicator& world) {
   plan.wait();
 }
 
+// A rejected wait leaves the requests as they are.
+void ranges_of_requests(communicator& world) {
+  std::vector<request> all(2);
+  for (request& one : all) world.ibarrier(request(one));
+  expect_rejected("wait_all", [&] { wait_all(all); });
+  expect_rejected("wait_any", [&] { wait_any(all); });
+  expect_rejected("test_all", [&] { test_all(all); });
+  expect_rejected("test_any", [&] { test_any(all); });
+  for (const request& one : all) check.that(one.valid(), "a rejected wait has released its request");
+  wait_all(all);
+  for (const request& one : all) check.that(!one.valid(), "the request is released at its end");
+}
+
 // Objects destroyed on another thread: destruction is no call, so it is no error.
 void destroyed_on_thread(communicator& world) {
   for (int i = 0; i < 3; ++i) {
@@ -166,6 +179,19 @@ void of_another_rank(communicator& world) {
   }
   check.that(text.find("belongs to rank") != std::string::npos, "another rank's communicator: " + text);
   world.barrier();
+}
+
+// In a job within the job, by the rank of the same number.
+void of_another_run(communicator& world) {
+  if (!detail::shares_memory(detail::impl_of(world))) return;
+  std::string text = "nothing";
+  run_options how;
+  how.engine = "threads";
+  how.ranks = world.rank() + 1;
+  run(how, [&](communicator& inner) {
+    if (inner.rank() == world.rank()) text = message_of([&] { world.barrier(); });
+  });
+  check.that(text.find("of another run()") != std::string::npos, "another run's communicator: " + text);
 }
 
 // Kernels, on any thread.
@@ -244,6 +270,8 @@ void scheduled_supersteps(communicator& world) {
 int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
     cases("calls", [&] { calls(world); });
+    cases("ranges_of_requests", [&] { ranges_of_requests(world); });
+    cases("of_another_run", [&] { of_another_run(world); });
     cases("two_communicators", [&] { two_communicators(world); });
     cases("point_to_point", [&] { point_to_point(world); });
     cases("requests", [&] { requests(world); });
