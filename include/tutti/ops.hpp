@@ -132,8 +132,20 @@ consteval builtin_op builtin_for() {
 template <class T, class Function>
 inline constexpr bool combines_elements = std::is_invocable_r_v<T, Function&, const T&, const T&>;
 
-/// Whether the parameters of Function are known and are not T: it would then work on converted
-/// elements.
+/// Whether a Function with unknown parameters, such as a result of std::bind, makes an integer of
+/// two floating-point elements. It has then converted them.
+template <class T, class Function>
+consteval bool truncates_elements() {
+  if constexpr (!std::is_floating_point_v<T> || !std::is_invocable_v<Function&, const T&, const T&>) {
+    return false;
+  } else {
+    using made = std::remove_cvref_t<std::invoke_result_t<Function&, const T&, const T&>>;
+    return std::is_integral_v<made> && !std::is_same_v<made, bool>;
+  }
+}
+
+/// Whether the parameters of Function are not T, as far as they are known: it would then work on
+/// converted elements.
 template <class T, class Function>
 consteval bool converts_elements() {
   if constexpr (is_reference_wrapper<Function>) {
@@ -141,7 +153,7 @@ consteval bool converts_elements() {
   } else {
     using signature = decltype(signature_of<Function>());
     if constexpr (!signature::value)
-      return false;
+      return truncates_elements<T, Function>();
     else if constexpr (signature::count < 2)
       return false;
     else  // more than two parameters, with defaults
@@ -259,9 +271,10 @@ constexpr T identity() noexcept {
 /// A reduction operator: any associative callable that makes a T of two `const T&`. Its parameters
 /// are of type T (also `const T&`), or templates such as those of std::plus<> and of lambdas with
 /// auto. Its result is a T, or of a type whose values a T can all represent. Other callables do not
-/// compile. An operator may have state, which is kept for this call only (a plan keeps it as long
-/// as it lives). An lvalue is copied, and a move-only operator is moved in: `op(std::move(f))`. All
-/// ranks pass the same operator.
+/// compile. The parameters of a callable with several signatures are not known: one that makes an
+/// integer of two floating-point elements does not compile either. An operator may have state, which is kept
+/// for this call only (a plan keeps it as long as it lives). An lvalue is copied, and a move-only operator is
+/// moved in: `op(std::move(f))`. All ranks pass the same operator.
 ///
 /// A callable that is not known by name counts as non-commutative, which is safe but admits fewer
 /// algorithms. `op(f, ops::commutative)` declares it commutative.

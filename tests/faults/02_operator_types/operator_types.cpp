@@ -42,6 +42,13 @@ static_assert(detail::converts_elements<double, std::function<int(int, int)>>())
 static_assert(detail::converts_elements<double, std::reference_wrapper<decltype(int_sum)>>());
 static_assert(!detail::converts_elements<double, std::reference_wrapper<counted_sum>>());
 
+// Callables with several signatures.
+static_assert(converts<double>(std::bind(std::plus<int>{}, std::placeholders::_1, std::placeholders::_2)));
+static_assert(converts<float>([](auto a, auto b) { return static_cast<int>(a + b); }));
+static_assert(!converts<double>(std::bind(std::plus<>{}, std::placeholders::_1, std::placeholders::_2)));
+static_assert(!converts<int>(std::bind(std::plus<int>{}, std::placeholders::_1, std::placeholders::_2)));
+static_assert(!converts<double>([](auto a, auto b) { return a < b; }));
+
 static_assert(narrows<int>([](int a, int b) { return 0.5 * a + b; }));
 static_assert(narrows<int>([](int a, int b) { return 1L * a + b; }));
 static_assert(narrows<unsigned>([](unsigned a, unsigned b) { return static_cast<int>(a + b); }));
