@@ -42,7 +42,7 @@ cost cost_of(const tutti::detail::pure_algorithm& a, int ranks, int rank) {
   std::array<int, 4> near{};  // of the neighborhood collectives: two on either side
   for (int i = 0; i < 4; ++i)
     near[static_cast<std::size_t>(i)] = (rank + ranks + (i < 2 ? i - 2 : i - 1)) % ranks;
-  if (is_neighborly(a.what)) s.sources = s.destinations = near;
+  if (is_neighborhood(a.what)) s.sources = s.destinations = near;
 
   cost c;
   double spent = 0;
@@ -54,9 +54,10 @@ cost cost_of(const tutti::detail::pure_algorithm& a, int ranks, int rank) {
     const double us = std::chrono::duration<double, std::micro>(clock_type::now() - start).count();
     c.us = attempt == 0 ? us : std::min(c.us, us);
     c.bytes = made.memory();
-    c.rounds = static_cast<std::size_t>(
-        std::count_if(made.items.begin(), made.items.end(),
-                      [](const auto& item) { return item.kind == tutti::detail::item_kind::round; }));
+    c.rounds =
+        static_cast<std::size_t>(std::count_if(made.items.begin(), made.items.end(), [](const auto& item) {
+          return item.kind == tutti::detail::item_kind::round;
+        }));
     spent += us;
   }
   return c;

@@ -61,10 +61,10 @@ double by_hand(long calls, bool threads) {
         const auto start = clock_type::now();
         for (long i = 0; i < calls; ++i) {
           const auto tag = static_cast<std::uint64_t>(i);
-          while (!out.has_space()) ep.wait(out.space_word(), out.space_value(), !threads, site);
+          while (!out.has_space()) ep.wait(out.consumed_word(), out.consumed_value(), !threads, site);
           out.post(tag, &mine, sizeof mine, nullptr);
           tutti::shm::arrival a;
-          while (!in.find(tag, a)) ep.wait(in.arrival_word(), in.arrival_value(), !threads, site);
+          while (!in.find(tag, a)) ep.wait(in.published_word(), in.published_value(), !threads, site);
           double theirs;
           std::memcpy(&theirs, a.data, sizeof theirs);
           sum = me == 0 ? mine + theirs : theirs + mine;

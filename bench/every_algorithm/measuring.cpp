@@ -29,9 +29,8 @@ tutti::detail::outcome start(int argc, char** argv, int ranks, const tutti::deta
   const auto engine_setting = tutti::detail::setting("TUTTI_ENGINE");
   const int cores = tutti::detail::usable_cores();
   if (ranks == 0)
-    ranks =
-        static_cast<int>(tutti::detail::number_setting("TUTTI_RANKS", 1, 1000000,
-                                                       static_cast<std::uint64_t>(cores)));
+    ranks = static_cast<int>(
+        tutti::detail::number_setting("TUTTI_RANKS", 1, 1000000, static_cast<std::uint64_t>(cores)));
   const tutti::detail::engine_entry& engine = tutti::detail::pick_engine(
       engine_setting.value_or(""),
       {.launched = tutti::detail::find_launcher().mpi, .ranks = ranks, .cores = cores});
@@ -45,7 +44,7 @@ std::string engine_name(endpoint& ep) {
 }
 
 bool has_in_place(tutti::collective what) {
-  return !is_rooted(what) && !is_neighborly(what) && what != tutti::collective::barrier;
+  return !is_rooted(what) && !is_neighborhood(what) && what != tutti::collective::barrier;
 }
 
 // Returns the algorithm with its default parameters and, if requested, with others, one at a time.
@@ -127,7 +126,7 @@ class measuring_rank {
   }
 
   void measure(tutti::collective what, double until, clock::time_point start) {
-    if (is_neighborly(what) && benchmark_fixture_.size() == 1) return;
+    if (is_neighborhood(what) && benchmark_fixture_.size() == 1) return;
     const std::vector<std::size_t> no_size{0};
     const auto& sizes = what == tutti::collective::barrier ? no_size : options_.sizes;
     std::size_t remaining = sizes.size();

@@ -78,7 +78,7 @@ constexpr bool is_vector_form(collective what) noexcept {
 }
 
 /// Blocks go to and come from the neighbors of a graph.
-constexpr bool is_neighborly(collective what) noexcept {
+constexpr bool is_neighborhood(collective what) noexcept {
   return what == collective::neighbor_allgatherv || what == collective::neighbor_alltoallv;
 }
 

@@ -364,7 +364,7 @@ class communicator : public collectives<communicator>,
   friend struct detail::access;
   detail::communicator_impl& native() const noexcept { return *impl_; }
   const detail::communicator_handle& shared() const noexcept { return impl_; }
-  detail::collective_caller site(detail::form f) const noexcept {
+  detail::collective_caller site(detail::collective_form f) const noexcept {
     return {{*impl_, f}, f.what, rank_, size_, size_, size_, 0, default_root_};
   }
   detail::communicator_impl& noted(const std::source_location& at) const noexcept {

@@ -106,7 +106,7 @@ class graph_communicator : public communicator {
 
  private:
   friend struct detail::access;
-  detail::collective_caller site(detail::form f) const noexcept {
+  detail::collective_caller site(detail::collective_form f) const noexcept {
     return {
         {detail::impl_of(*this), f}, f.what, rank(), size(), destinations(), sources(), 0, default_root()};
   }

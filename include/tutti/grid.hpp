@@ -57,7 +57,8 @@ class grid_communicator : public communicator {
   /// from what is sent.
   template <class... Args>
   auto alltoallv(Args&&... args) const {
-    return detail::invoke<detail::form{collective::alltoallv}, void>(*this, static_cast<Args&&>(args)...);
+    return detail::invoke<detail::collective_form{collective::alltoallv}, void>(*this,
+                                                                                static_cast<Args&&>(args)...);
   }
 
   /// For the frame of the call: runs it over the grid.

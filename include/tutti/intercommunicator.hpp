@@ -86,7 +86,7 @@ class intercommunicator : public collectives<intercommunicator> {
   friend struct detail::access;
   detail::communicator_impl& native() const noexcept { return *impl_; }
   const detail::communicator_handle& shared() const noexcept { return impl_; }
-  detail::collective_caller site(detail::form f) const noexcept {
+  detail::collective_caller site(detail::collective_form f) const noexcept {
     return {{*impl_, f},
             f.what,
             rank_,

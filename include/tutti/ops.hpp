@@ -272,9 +272,9 @@ constexpr T identity() noexcept {
 /// are of type T (also `const T&`), or templates such as those of std::plus<> and of lambdas with
 /// auto. Its result is a T, or of a type whose values a T can all represent. Other callables do not
 /// compile. The parameters of a callable with several signatures are not known: one that makes an
-/// integer of two floating-point elements does not compile either. An operator may have state, which is kept
-/// for this call only (a plan keeps it as long as it lives). An lvalue is copied, and a move-only operator is
-/// moved in: `op(std::move(f))`. All ranks pass the same operator.
+/// integer of two floating-point elements does not compile either. An operator may have state,
+/// which is kept for this call only (a plan keeps it as long as it lives). An lvalue is copied, and
+/// a move-only operator is moved in: `op(std::move(f))`. All ranks pass the same operator.
 ///
 /// A callable that is not known by name counts as non-commutative, which is safe but admits fewer
 /// algorithms. `op(f, ops::commutative)` declares it commutative.
@@ -292,19 +292,19 @@ constexpr T identity() noexcept {
 template <class Function>
 constexpr auto op(Function&& function) {
   using held = detail::callable<std::decay_t<Function>, ops::undeclared_t>;
-  return detail::argument<parameter::op, detail::flow::in, no_resize, held>{
+  return detail::argument<parameter::op, detail::data_direction::in, no_resize, held>{
       {static_cast<Function&&>(function)}};
 }
 template <class Function>
 constexpr auto op(Function&& function, ops::commutative_t) {
   using held = detail::callable<std::decay_t<Function>, ops::commutative_t>;
-  return detail::argument<parameter::op, detail::flow::in, no_resize, held>{
+  return detail::argument<parameter::op, detail::data_direction::in, no_resize, held>{
       {static_cast<Function&&>(function)}};
 }
 template <class Function>
 constexpr auto op(Function&& function, ops::non_commutative_t) {
   using held = detail::callable<std::decay_t<Function>, ops::non_commutative_t>;
-  return detail::argument<parameter::op, detail::flow::in, no_resize, held>{
+  return detail::argument<parameter::op, detail::data_direction::in, no_resize, held>{
       {static_cast<Function&&>(function)}};
 }
 

@@ -76,20 +76,21 @@ constexpr auto make_in(C&& c, const source_place& at = {}) {
   if constexpr (is_reference_wrapper<std::remove_cvref_t<C>>)
     return make_in<Name>(c.get(), at);
   else
-    return make_argument<argument<Name, flow::in, no_resize, C>>(static_cast<C&&>(c), at);
+    return make_argument<argument<Name, data_direction::in, no_resize, C>>(static_cast<C&&>(c), at);
 }
 template <parameter Name, class T>
 auto make_list(std::initializer_list<T> values, const source_place& at = {}) {
-  return make_argument<argument<Name, flow::in, no_resize, dynamic_array<T>>>(dynamic_array<T>(values), at);
+  return make_argument<argument<Name, data_direction::in, no_resize, dynamic_array<T>>>(
+      dynamic_array<T>(values), at);
 }
-template <parameter Name, resize_policy Policy, flow Flow, class C>
+template <parameter Name, resize_policy Policy, data_direction Flow, class C>
 constexpr auto make_out(C&& c, const source_place& at = {}) {
   if constexpr (is_reference_wrapper<std::remove_cvref_t<C>>)
     return make_out<Name, Policy, Flow>(c.get(), at);
   else
     return make_argument<argument<Name, Flow, Policy, C>>(static_cast<C&&>(c), at);
 }
-template <parameter Name, flow Flow, class C>
+template <parameter Name, data_direction Flow, class C>
 constexpr auto make_new(const source_place& at = {}) {
   using made = argument<Name, Flow, resize_to_fit, C>;
   if constexpr (has_location<made>)
@@ -97,7 +98,7 @@ constexpr auto make_new(const source_place& at = {}) {
   else
     return made{};
 }
-template <parameter Name, flow Flow, resize_policy Policy, class C>
+template <parameter Name, data_direction Flow, resize_policy Policy, class C>
 constexpr auto make_out(const allocate<C>&, const source_place& at = {}) {
   return make_new<Name, Flow, C>(at);
 }
@@ -112,7 +113,7 @@ inline constexpr bool is_allocate<allocate<C>> = true;
 /// A number, kept with its sign so that the call can reject a negative one.
 template <parameter Name>
 constexpr auto make_count(std::integral auto n) {
-  return argument<Name, flow::in, no_resize, long long>{static_cast<long long>(n)};
+  return argument<Name, data_direction::in, no_resize, long long>{static_cast<long long>(n)};
 }
 
 }  // namespace detail
@@ -139,17 +140,17 @@ constexpr auto make_count(std::integral auto n) {
   TUTTI_FACTORY_in_buffer(NAME)                                                              \
   template <class C> requires(detail::is_moved_in<C>)                                     \
   constexpr auto NAME##_out(C&& c, TUTTI_HERE) {                                             \
-    return detail::make_out<parameter::NAME, no_resize, detail::flow::in_out>(static_cast<C&&>(c), at); \
+    return detail::make_out<parameter::NAME, no_resize, detail::data_direction::in_out>(static_cast<C&&>(c), at); \
   }
 #define TUTTI_OUT_FACTORY(NAME, FUNCTION, FLOW, NEW)                                                 \
   template <resize_policy Policy = no_resize, class C> constexpr auto FUNCTION(C&& c, TUTTI_HERE) {  \
     if constexpr (detail::is_allocate<std::remove_cvref_t<C>>)                                       \
-      return detail::make_out<parameter::NAME, detail::flow::FLOW, Policy>(c, at);                   \
+      return detail::make_out<parameter::NAME, detail::data_direction::FLOW, Policy>(c, at);                   \
     else                                                                                             \
-      return detail::make_out<parameter::NAME, Policy, detail::flow::FLOW>(static_cast<C&&>(c), at); \
+      return detail::make_out<parameter::NAME, Policy, detail::data_direction::FLOW>(static_cast<C&&>(c), at); \
   }                                                                                                  \
   template <class C = NEW> constexpr auto FUNCTION(TUTTI_HERE) {                                     \
-    return detail::make_new<parameter::NAME, detail::flow::FLOW, C>(at);                             \
+    return detail::make_new<parameter::NAME, detail::data_direction::FLOW, C>(at);                             \
   }
 #define TUTTI_FACTORY_out_buffer(NAME)                  \
   TUTTI_OUT_FACTORY(NAME, NAME, out, detail::automatic) \
@@ -161,18 +162,18 @@ constexpr auto make_count(std::integral auto n) {
 #define TUTTI_FACTORY_count(NAME)                                                              \
   constexpr auto NAME(std::integral auto n) { return detail::make_count<parameter::NAME>(n); } \
   template <std::integral C> constexpr auto NAME##_out(C& n) {                                 \
-    return detail::make_out<parameter::NAME, no_resize, detail::flow::out>(n, {});             \
+    return detail::make_out<parameter::NAME, no_resize, detail::data_direction::out>(n, {});             \
   }                                                                                            \
   template <std::integral C = int> constexpr auto NAME##_out() {                               \
-    return detail::make_new<parameter::NAME, detail::flow::out, C>({});                        \
+    return detail::make_new<parameter::NAME, detail::data_direction::out, C>({});                        \
   }
 #define TUTTI_FACTORY_type(NAME)                                                                                \
   inline auto NAME(const layout& item) { return detail::make_in<parameter::NAME>(item, {}); }                  \
   inline auto NAME(layout&& item) { return detail::make_in<parameter::NAME>(static_cast<layout&&>(item), {}); } \
   template <class L> requires(detail::is_layout<L>) auto NAME##_out(L&& item) {                                \
-    return detail::make_out<parameter::NAME, no_resize, detail::flow::out>(static_cast<L&&>(item), {});        \
+    return detail::make_out<parameter::NAME, no_resize, detail::data_direction::out>(static_cast<L&&>(item), {});        \
   }                                                                                                            \
-  inline auto NAME##_out() { return detail::make_new<parameter::NAME, detail::flow::out, layout>({}); }
+  inline auto NAME##_out() { return detail::make_new<parameter::NAME, detail::data_direction::out, layout>({}); }
 #define TUTTI_ROW(NAME, KIND, TEXT) TUTTI_FACTORY_##KIND(NAME)
 TUTTI_PARAMETERS(TUTTI_ROW)
 #undef TUTTI_ROW
@@ -211,37 +212,37 @@ requires(detail::is_layouts<Layouts>) constexpr auto recv_types(Layouts&& types)
 /// call throws usage_error for any other value. Default: communicator::default_root(), which is 0
 /// unless it was set.
 constexpr auto root(int rank, TUTTI_HERE) {
-  return detail::argument<parameter::root, detail::flow::in, no_resize, int>{rank, at};
+  return detail::argument<parameter::root, detail::data_direction::in, no_resize, int>{rank, at};
 }
 
 /// The rank that a message goes to, 0 .. size - 1. For rank::null nothing is sent. The call throws
 /// usage_error for any other value.
 constexpr auto destination(int rank, TUTTI_HERE) {
-  return detail::argument<parameter::destination, detail::flow::in, no_resize, int>{rank, at};
+  return detail::argument<parameter::destination, detail::data_direction::in, no_resize, int>{rank, at};
 }
 /// The rank that a message comes from, 0 .. size - 1. rank::any matches every rank; with rank::null
 /// the receive is complete at once and empty. Default: rank::any. The call throws usage_error for
 /// any other value.
 constexpr auto source(int rank, TUTTI_HERE) {
-  return detail::argument<parameter::source, detail::flow::in, no_resize, int>{rank, at};
+  return detail::argument<parameter::source, detail::data_direction::in, no_resize, int>{rank, at};
 }
 /// The tag of a message, or the tag that a receive matches: 0 .. 32767 on every engine, or
 /// tags::any to receive. Default: communicator::default_tag() to send, which is 0 unless it was
 /// set, and tags::any to receive. In a sendrecv it is the tag of both messages. The call throws
 /// usage_error if it is out of range.
 constexpr auto tag(int tag, TUTTI_HERE) {
-  return detail::argument<parameter::tag, detail::flow::in, no_resize, int>{tag, at};
+  return detail::argument<parameter::tag, detail::data_direction::in, no_resize, int>{tag, at};
 }
 /// The tags of the two messages of a sendrecv, if they differ.
 constexpr auto send_tag(int tag) {
-  return detail::argument<parameter::send_tag, detail::flow::in, no_resize, int>{tag};
+  return detail::argument<parameter::send_tag, detail::data_direction::in, no_resize, int>{tag};
 }
 constexpr auto recv_tag(int tag) {
-  return detail::argument<parameter::recv_tag, detail::flow::in, no_resize, int>{tag};
+  return detail::argument<parameter::recv_tag, detail::data_direction::in, no_resize, int>{tag};
 }
 /// When a send is complete. Default: send_modes::standard.
 constexpr auto send_mode(send_modes mode) {
-  return detail::argument<parameter::send_mode, detail::flow::in, no_resize, send_modes>{mode};
+  return detail::argument<parameter::send_mode, detail::data_direction::in, no_resize, send_modes>{mode};
 }
 
 /// Selects an algorithm for this call, the same on all ranks: "ring", "allreduce/ring", or with
@@ -257,7 +258,7 @@ constexpr auto send_mode(send_modes mode) {
 /// assert(std::string(world.last_algorithm(collective::allreduce)) == "allreduce/ring");
 /// ```
 constexpr auto algorithm(const char* name, TUTTI_HERE) {
-  return detail::argument<parameter::algorithm, detail::flow::in, no_resize, const char*>{name, at};
+  return detail::argument<parameter::algorithm, detail::data_direction::in, no_resize, const char*>{name, at};
 }
 constexpr auto algorithm(const detail::has_c_str auto& name, TUTTI_HERE) {
   return algorithm(name.c_str(), at);
@@ -272,7 +273,8 @@ constexpr auto algorithm(const detail::has_c_str auto& name, TUTTI_HERE) {
 /// world.allreduce(send_buf(1), op(std::plus<>{}), composition("reduce_bcast"));
 /// ```
 constexpr auto composition(const char* name, TUTTI_HERE) {
-  return detail::argument<parameter::composition, detail::flow::in, no_resize, const char*>{name, at};
+  return detail::argument<parameter::composition, detail::data_direction::in, no_resize, const char*>{name,
+                                                                                                      at};
 }
 constexpr auto composition(const detail::has_c_str auto& name, TUTTI_HERE) {
   return composition(name.c_str(), at);

@@ -214,7 +214,7 @@ class [[nodiscard]] request : public detail::owned_call<void> {
   // For calls: this as a named parameter.
   auto named_argument() && {
     if (into_ == nullptr) detail::reject_empty_parameter();
-    return detail::argument<parameter::request, detail::flow::in, no_resize, request&>{*into_};
+    return detail::argument<parameter::request, detail::data_direction::in, no_resize, request&>{*into_};
   }
 
  private:

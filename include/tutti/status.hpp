@@ -67,7 +67,7 @@ class status {
   // For calls: this as a named parameter.
   auto named_argument() && {
     if (into_ == nullptr) reject_unnamed();
-    return detail::argument<parameter::status, detail::flow::out, no_resize, status&>{*into_};
+    return detail::argument<parameter::status, detail::data_direction::out, no_resize, status&>{*into_};
   }
 
  private:
@@ -83,10 +83,10 @@ class status {
 template <class Status>
 requires std::same_as<std::remove_const_t<Status>, status>
 constexpr auto status_out(Status& s) {
-  return detail::argument<parameter::status, detail::flow::out, no_resize, Status&>{s};
+  return detail::argument<parameter::status, detail::data_direction::out, no_resize, Status&>{s};
 }
 inline auto status_out() {
-  return detail::argument<parameter::status, detail::flow::out, no_resize, status>{};
+  return detail::argument<parameter::status, detail::data_direction::out, no_resize, status>{};
 }
 
 /// The same for wait_all() and test_all(): one status for each call, in their order, in a
@@ -94,7 +94,7 @@ inline auto status_out() {
 /// is too small.
 template <resize_policy Policy = no_resize, class C>
 constexpr auto statuses_out(C& container, std::source_location at = std::source_location::current()) {
-  return detail::argument<parameter::statuses, detail::flow::out, Policy, C&>{container, at};
+  return detail::argument<parameter::statuses, detail::data_direction::out, Policy, C&>{container, at};
 }
 template <resize_policy Policy = no_resize, class C>
 constexpr auto statuses(C& container, std::source_location at = std::source_location::current()) {
@@ -102,7 +102,7 @@ constexpr auto statuses(C& container, std::source_location at = std::source_loca
 }
 template <class C = std::vector<status>>
 constexpr auto statuses_out(std::source_location at = std::source_location::current()) {
-  return detail::argument<parameter::statuses, detail::flow::out, resize_to_fit, C>{C(), at};
+  return detail::argument<parameter::statuses, detail::data_direction::out, resize_to_fit, C>{C(), at};
 }
 
 }  // namespace tutti

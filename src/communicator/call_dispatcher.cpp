@@ -116,7 +116,7 @@ void each_receiver(const communicator_state& where, const call& c, const One& on
     return static_cast<std::size_t>(block) < c.in_counts.size() &&
            c.in_counts[static_cast<std::size_t>(block)] == 0;
   };
-  if (!is_neighborly(c.what)) {
+  if (!is_neighborhood(c.what)) {
     const affected_ranks all = ranks_affected_by(where, c);
     for (int r = all.first; r < all.end; ++r)
       if (r != me && crosses(r) && !gets_nothing(r)) one(r);

@@ -112,9 +112,9 @@ void validate_blocks(const communicator_state& where, const call& c, const block
     return;
   }
   const std::string expected = " for " + std::to_string(m.blocks) + " " +
-                               (is_neighborly(c.what) ? "neighbors"
-                                : where.inter()       ? "ranks on that side"
-                                                      : "ranks");
+                               (is_neighborhood(c.what) ? "neighbors"
+                                : where.inter()         ? "ranks on that side"
+                                                        : "ranks");
   if (m.counts.size() != m.blocks)
     reject(m.counts_name, "has " + std::to_string(m.counts.size()) + " counts" + expected,
            "pass one count for each of them");
@@ -220,7 +220,7 @@ void validate_vectors(const communicator_state& where, const call& c) {
                      c.in_place ? "send_recv_buf" : "send_buf",
                      send_blocks,
                      nullptr});
-  if (is_neighborly(c.what))
+  if (is_neighborhood(c.what))
     validate_self_edges(where, c);
   else if (!where.inter())
     validate_self_block(where, c);
@@ -236,7 +236,7 @@ void validate(const communicator_state& where, const call& c) {
   if (combines(c.what) && c.op.combine == nullptr) where.reject(name, "op", "is missing", "pass op(...)");
   if (c.type.size == 0)
     where.reject(name, "send_buf", "has elements of size 0", "send elements of at least one byte");
-  if (is_neighborly(c.what) && !where.graph().graph)
+  if (is_neighborhood(c.what) && !where.graph().graph)
     where.reject(name, "communicator", "has no graph",
                  "call it on a communicator that graph(sources, destinations) returned");
   if (where.inter() && (c.what == collective::scan || c.what == collective::exscan))

@@ -19,7 +19,7 @@ communicator_state::communicator_state(std::shared_ptr<rank_state> shared, std::
       topology_(std::move(shape)) {}
 
 int communicator_state::send_block_count(collective what) const noexcept {
-  if (is_neighborly(what)) return static_cast<int>(topology_.destinations.size());
+  if (is_neighborhood(what)) return static_cast<int>(topology_.destinations.size());
   const int first = topology_.first_group, own = rank() < first ? first : size() - first;
   if (what == collective::reduce_scatter || what == collective::reduce_scatter_block)
     return inter() ? own : size();
@@ -27,7 +27,7 @@ int communicator_state::send_block_count(collective what) const noexcept {
 }
 
 int communicator_state::recv_block_count(collective what) const noexcept {
-  if (is_neighborly(what)) return static_cast<int>(topology_.sources.size());
+  if (is_neighborhood(what)) return static_cast<int>(topology_.sources.size());
   return send_block_count(what);
 }
 

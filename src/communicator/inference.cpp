@@ -40,7 +40,7 @@ call exchange(const collective_caller& s, collective what, const void* input, vo
 
 // Exchanges one number for each block, by the collective for this kind of communicator.
 void exchange_blocks(const collective_caller& s, collective what, const void* mine, void* all) {
-  if (!is_neighborly(s.what)) return run_call(s.where, exchange(s, what, mine, all));
+  if (!is_neighborhood(s.what)) return run_call(s.where, exchange(s, what, mine, all));
   call c = exchange(
       s, what == collective::allgather ? collective::neighbor_allgatherv : collective::neighbor_alltoallv,
       mine, all);
@@ -178,7 +178,7 @@ std::size_t extent_of(const collective_caller& s, parameter counts_name, const c
     if (numbers.size() != p)
       reject_call(s, name,
                   "holds " + std::to_string(numbers.size()) + " entries for " + std::to_string(p) +
-                      (is_neighborly(s.what) ? " neighbors" : " ranks"),
+                      (is_neighborhood(s.what) ? " neighbors" : " ranks"),
                   "pass one for each of them");
     for (std::size_t i = 0; i < p; ++i)
       if (numbers.negative(i))

@@ -253,7 +253,7 @@ void serve(communicator_impl& where, const call& c) noexcept {
 // The send buffer stays; the result goes to a substitute.
 void prepare_rejected(communicator_impl& self, const communicator_state& where, call& c, mode how,
                       substitute_buffers& into) {
-  const collective_caller s{{self, form{c.what, how, false, false}},
+  const collective_caller s{{self, collective_form{c.what, how, false, false}},
                             c.what,
                             where.rank(),
                             where.size(),

@@ -379,7 +379,7 @@ void abstract_machine::state::local_step(int rank, const step& s) {
     combine(rank, from, rank, right, rank, to);
   }
   if (puts_)
-    for (const area& a : {from, right, to}) record_access(rank, a, true);
+    for (const area& a : {from, right, to}) record_access(rank, a);
   record(from, right, to);
 }
 

@@ -46,7 +46,6 @@ class abstract_machine::state {
   };
   struct access {  // to the output, the target of puts
     int round;
-    bool local;
     std::size_t first, end;
   };
   struct arrived_put {
@@ -132,7 +131,7 @@ class abstract_machine::state {
 
   // hazards.cpp
   void prove_round(int rank);
-  void record_access(int rank, const area& a, bool local);
+  void record_access(int rank, const area& a);
   void prove_puts(int rank);
   void prove_put_pairs(int rank);
 

@@ -19,7 +19,7 @@ void abstract_machine::state::prove_round(int rank) {
   spans_.clear();
   const auto add = [&](const area& a, bool writes) {
     if (a.count > 0) spans_.push_back({a.memory, writes, a.first, a.end()});
-    if (puts_) record_access(rank, a, false);
+    if (puts_) record_access(rank, a);
   };
   for (const transfer& t : me.sends)
     if (t.what->kind != step_kind::signal) add(t.source, false);
@@ -50,8 +50,8 @@ void abstract_machine::state::prove_round(int rank) {
   }
 }
 
-void abstract_machine::state::record_access(int rank, const area& a, bool local) {
-  if (a.memory == 1 && a.count > 0) of(rank).accesses.push_back({of(rank).round, local, a.first, a.end()});
+void abstract_machine::state::record_access(int rank, const area& a) {
+  if (a.memory == 1 && a.count > 0) of(rank).accesses.push_back({of(rank).round, a.first, a.end()});
 }
 
 // Called at the end of a round with an await_signal. No access may overlap with a put between the

@@ -9,7 +9,7 @@ namespace tutti::detail {
 namespace {
 
 constexpr bool has_inter_form(collective what) noexcept {
-  return what != collective::scan && what != collective::exscan && !is_neighborly(what);
+  return what != collective::scan && what != collective::exscan && !is_neighborhood(what);
 }
 constexpr bool is_inter(const selection_context& s) noexcept {
   return s.call.inter && has_inter_form(s.call.what);

@@ -58,7 +58,7 @@ detail::communicator_handle benchmark_fixture::communicator(collective what, con
   by.forced[static_cast<std::size_t>(what)] = {algorithm, "", composition};
   auto s = state(std::move(by));
   detail::topology shape;
-  if (is_neighborly(what)) {
+  if (is_neighborhood(what)) {
     shape.graph = true;
     shape.sources = shape.destinations = neighbors(rank(), size());
   }

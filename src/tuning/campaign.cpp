@@ -25,7 +25,7 @@ bool is_divided(collective what) noexcept {
 // The bytes of all blocks of a job together.
 std::size_t total_of(collective what, std::size_t size, int ranks) noexcept {
   if (!is_divided(what)) return size;
-  return size * static_cast<std::size_t>(is_neighborly(what) ? 2 : ranks);
+  return size * static_cast<std::size_t>(is_neighborhood(what) ? 2 : ranks);
 }
 
 // Repeated measurements of one choice.
@@ -156,7 +156,7 @@ class campaign {
     for (const collective what : options_.collectives) {
       const double now = since_start();
       const double end = now + (until - now) / static_cast<double>(remaining--);
-      if (is_neighborly(what) && benchmark_fixture_.size() == 1) continue;
+      if (is_neighborhood(what) && benchmark_fixture_.size() == 1) continue;
       std::vector<std::size_t> sizes;
       for (const std::size_t s : options_.sizes)
         if (total_of(what, s, benchmark_fixture_.size()) <= options_.max_total) sizes.push_back(s);

@@ -35,7 +35,7 @@ std::vector<int> neighbors(int rank, int ranks) {
 measured_call::measured_call(collective what, std::size_t bytes, int rank, int ranks, bool in_place)
     : rank_(rank), ranks_(ranks), neighbors_(neighbors(rank, ranks)) {
   n_ = std::max<std::size_t>(1, bytes / sizeof(double));
-  block_ = std::max<std::size_t>(1, n_ / (is_neighborly(what) ? 2 : static_cast<std::size_t>(ranks)));
+  block_ = std::max<std::size_t>(1, n_ / (is_neighborhood(what) ? 2 : static_cast<std::size_t>(ranks)));
   call_.what = what;
   call_.type = element_of<double>();
   call_.in_place = in_place;

@@ -14,10 +14,10 @@
 namespace tutti::detail {
 
 inline bool has_inter_form(collective what) {
-  return what != collective::scan && what != collective::exscan && !is_neighborly(what);
+  return what != collective::scan && what != collective::exscan && !is_neighborhood(what);
 }
 inline bool may_be_in_place(collective what) {
-  return what != collective::barrier && what != collective::bcast && !is_neighborly(what);
+  return what != collective::barrier && what != collective::bcast && !is_neighborhood(what);
 }
 
 inline selection_context make_selection_context(collective what, int ranks, std::size_t count,

@@ -153,7 +153,7 @@ TEST(channels, keep_messages_of_another_call_as_unexpected) {
       for (int k = 0; k < 2; ++k) {
         shm::arrival a;
         while (!c.find(static_cast<std::uint64_t>(tag), a))
-          ep.wait(c.arrival_word(), c.arrival_value(), true, site);
+          ep.wait(c.published_word(), c.published_value(), true, site);
         int value = 0;
         std::memcpy(&value, a.data, sizeof value);
         c.consume(a);

@@ -31,7 +31,7 @@ TEST(a_p2p_queue, delivers_in_the_order_of_posting) {
   p2p_queue box;
   EXPECT_EQ(box.next(), nullptr);
   const auto expect_next = [&](int expected) {
-    EXPECT_TRUE(reached(box.arrival_word().load(), box.arrival_value()));
+    EXPECT_TRUE(reached(box.published_word().load(), box.published_value()));
     queued_message* one = box.next();
     ASSERT_NE(one, nullptr);
     EXPECT_EQ(one->tag, expected);
@@ -42,7 +42,7 @@ TEST(a_p2p_queue, delivers_in_the_order_of_posting) {
   for (int i = 3; i < 5; ++i) box.post(filled(store, 0, i));
   for (int i = 1; i < 5; ++i) expect_next(i);
   EXPECT_EQ(box.next(), nullptr);
-  EXPECT_FALSE(reached(box.arrival_word().load(), box.arrival_value()));
+  EXPECT_FALSE(reached(box.published_word().load(), box.published_value()));
 }
 
 TEST(a_message_pool, reuses_released_messages) {
@@ -101,7 +101,7 @@ TEST(a_p2p_queue, keeps_the_order_of_each_of_many_threads) {
   for (auto& t : threads) t.join();
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(box.next(), nullptr);
-  EXPECT_EQ(box.arrival_word().load(), static_cast<std::uint32_t>(senders * each));
+  EXPECT_EQ(box.published_word().load(), static_cast<std::uint32_t>(senders * each));
 }
 
 }  // namespace

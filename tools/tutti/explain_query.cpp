@@ -202,14 +202,14 @@ std::size_t read_count(const explain_query& q, const element& type, collective w
 }
 
 void validate_combination(const explain_query& q, collective what, int ranks) {
-  if (q.in_place && (what == collective::barrier || what == collective::bcast || is_neighborly(what)))
+  if (q.in_place && (what == collective::barrier || what == collective::bcast || is_neighborhood(what)))
     throw called_wrongly(fmt::format("{} does not work in place; leave --in-place out", q.what));
   if (q.in_place && q.inter) throw called_wrongly("calls between two groups have no form in place");
   if (q.root != 0 && !is_rooted(what))
     throw called_wrongly(fmt::format("{} has no root; leave --root out", q.what));
   if (q.root < 0 || q.root >= ranks)
     throw called_wrongly(fmt::format("--root is {}, but ranks are 0 to {}", q.root, ranks - 1));
-  if (q.inter && (what == collective::scan || what == collective::exscan || is_neighborly(what)))
+  if (q.inter && (what == collective::scan || what == collective::exscan || is_neighborhood(what)))
     throw called_wrongly(fmt::format("{} does not work between two groups; leave --inter out", q.what));
   if (q.inter && ranks < 2) throw called_wrongly("two groups have at least two ranks; pass --ranks");
 }

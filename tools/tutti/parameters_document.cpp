@@ -62,7 +62,7 @@ std::vector<form> collective_forms() {
   std::vector<form> all;
   for (std::size_t i = 0; i < collective_names.size(); ++i) {
     const auto what = static_cast<collective>(i);
-    if (is_neighborly(what)) all.push_back({what, mode::blocking, false, true});
+    if (is_neighborhood(what)) all.push_back({what, mode::blocking, false, true});
     all.push_back({what});
     switch (what) {
       case collective::bcast:
@@ -169,7 +169,7 @@ std::string exchanges_of(const call_row& call) {
         e.or_this == parameter::unnamed ? "" : fmt::format(" (nor `{}`)", parameter_name(e.or_this));
     words.push_back(
         fmt::format("without `{}`{}: {}", parameter_name(e.left_out), unless,
-                    is_neighborly(e.of) ? "one along the edges" : fmt::format("one {}", name_of(e.by))));
+                    is_neighborhood(e.of) ? "one along the edges" : fmt::format("one {}", name_of(e.by))));
   }
   return joined(words);
 }

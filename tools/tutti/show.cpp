@@ -86,7 +86,7 @@ proof::case_options call_of(const show_options& options, const choice& c) {
     reject(" needs an operator that commutes (commutative)");
   if (options.in_place && needs(restriction::not_in_place)) reject(" cannot be in place (not_in_place)");
   if (options.in_place && (a.what == collective::barrier || a.what == collective::bcast ||
-                           is_neighborly(a.what) || needs(restriction::inter)))
+                           is_neighborhood(a.what) || needs(restriction::inter)))
     reject(" implements a call that does not work in place");
   const bool inter = needs(restriction::inter);
   if (options.first && !inter) reject(" serves calls within one group, so --first has no meaning");

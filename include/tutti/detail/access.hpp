@@ -26,7 +26,7 @@ struct access {
     return c.shared();
   }
   template <class Communicator>
-  [[gnu::always_inline]] static auto site(const Communicator& c, form f) noexcept {
+  [[gnu::always_inline]] static auto site(const Communicator& c, collective_form f) noexcept {
     return c.site(f);
   }
 };

@@ -109,7 +109,7 @@ class dynamic_array {
 namespace detail {
 
 /// in: the call reads the data. out: the call makes it. in_out: both.
-enum class flow : std::uint8_t { in, out, in_out };
+enum class data_direction : std::uint8_t { in, out, in_out };
 
 /// Which arguments record their source location: those that most calls have. They are few, since
 /// each enlarges the state of a nonblocking call.
@@ -127,10 +127,10 @@ struct no_location {};
 
 /// A named argument. Data is `C&` if it refers to the caller's lvalue, and `C` if the argument owns
 /// it.
-template <parameter Name, flow Flow, resize_policy Policy, class Data>
+template <parameter Name, data_direction Flow, resize_policy Policy, class Data>
 struct argument {
   static constexpr parameter name = Name;
-  static constexpr flow direction = Flow;
+  static constexpr data_direction direction = Flow;
   static constexpr resize_policy policy = Policy;
   static constexpr bool owning = !std::is_reference_v<Data>;
   using data_type = Data;
@@ -174,18 +174,18 @@ concept is_object_buffer = requires {
 
 template <class A>
 inline constexpr parameter parameter_of = parameter::unnamed;
-template <parameter N, flow F, resize_policy P, class D>
+template <parameter N, data_direction F, resize_policy P, class D>
 inline constexpr parameter parameter_of<argument<N, F, P, D>> = N;
 
 template <class A>
-inline constexpr flow direction_of = flow::in;
-template <parameter N, flow F, resize_policy P, class D>
-inline constexpr flow direction_of<argument<N, F, P, D>> = F;
+inline constexpr data_direction direction_of = data_direction::in;
+template <parameter N, data_direction F, resize_policy P, class D>
+inline constexpr data_direction direction_of<argument<N, F, P, D>> = F;
 
 /// A container that is never resized.
 template <class A>
 inline constexpr bool is_fixed = false;
-template <parameter N, flow F, resize_policy P, class D>
+template <parameter N, data_direction F, resize_policy P, class D>
 inline constexpr bool is_fixed<argument<N, F, P, D>> =
     P == resize_policy::no_resize && !std::is_same_v<std::remove_cvref_t<D>, automatic>;
 

@@ -14,8 +14,8 @@ namespace tutti::detail {
 
 // Whether the call is blocking and its only result is the data in its buffer. Then it returns no
 // counts or displacements, and forces no algorithm.
-template <form F, class T, class... Args>
-constexpr bool frame<F, T, Args...>::has_no_extra_outputs() {
+template <collective_form F, class T, class... Args>
+constexpr bool collective_frame<F, T, Args...>::has_no_extra_outputs() {
   constexpr bool requests_outputs = has_out<recv_counts> || has_out<recv_displs> || has_out<send_counts> ||
                                     has_out<send_displs> || has_out<send_count> || has_out<recv_count> ||
                                     has_out<send_recv_count>;
@@ -28,18 +28,18 @@ constexpr bool frame<F, T, Args...>::has_no_extra_outputs() {
 }
 
 // Whether the operator has no state that must be compared.
-template <form F, class T, class... Args>
-constexpr bool frame<F, T, Args...>::operator_is_stateless() {
+template <collective_form F, class T, class... Args>
+constexpr bool collective_frame<F, T, Args...>::operator_is_stateless() {
   if constexpr (has<op>)
-    return std::is_empty_v<
-        typename std::remove_cvref_t<decltype(std::declval<frame&>().template data<op>())>::function_type>;
+    return std::is_empty_v<typename std::remove_cvref_t<
+        decltype(std::declval<collective_frame&>().template data<op>())>::function_type>;
   else
     return false;
 }
 
 // Whether a single count describes the call.
-template <form F, class T, class... Args>
-constexpr bool frame<F, T, Args...>::has_one_count() {
+template <collective_form F, class T, class... Args>
+constexpr bool collective_frame<F, T, Args...>::has_one_count() {
   if (!has_no_extra_outputs()) return false;
   switch (F.what) {
     case collective::allreduce:
@@ -56,8 +56,8 @@ constexpr bool frame<F, T, Args...>::has_one_count() {
 }
 
 // Vector forms whose counts are all given, and of one type.
-template <form F, class T, class... Args>
-constexpr bool frame<F, T, Args...>::has_all_counts() {
+template <collective_form F, class T, class... Args>
+constexpr bool collective_frame<F, T, Args...>::has_all_counts() {
   if (!has_no_extra_outputs() || in_place || F.single || !counts_have_one_type()) return false;
   switch (F.what) {
     case collective::gatherv:
@@ -75,32 +75,32 @@ constexpr bool frame<F, T, Args...>::has_all_counts() {
 }
 
 // The size of one count of the argument N; 0: it is not given.
-template <form F, class T, class... Args>
+template <collective_form F, class T, class... Args>
 template <parameter N>
-constexpr std::size_t frame<F, T, Args...>::count_type_size() {
+constexpr std::size_t collective_frame<F, T, Args...>::count_type_size() {
   if constexpr (has_in<N>)
-    return sizeof(*data_of(std::declval<frame&>().template data<N>()));
+    return sizeof(*data_of(std::declval<collective_frame&>().template data<N>()));
   else
     return 0;
 }
-template <form F, class T, class... Args>
-constexpr std::size_t frame<F, T, Args...>::max_count_type_size() {
+template <collective_form F, class T, class... Args>
+constexpr std::size_t collective_frame<F, T, Args...>::max_count_type_size() {
   std::size_t largest = 0;
   for (std::size_t one : {count_type_size<send_counts>(), count_type_size<send_displs>(),
                           count_type_size<recv_counts>(), count_type_size<recv_displs>()})
     if (one > largest) largest = one;
   return largest;
 }
-template <form F, class T, class... Args>
-constexpr bool frame<F, T, Args...>::counts_have_one_type() {
+template <collective_form F, class T, class... Args>
+constexpr bool collective_frame<F, T, Args...>::counts_have_one_type() {
   for (std::size_t one : {count_type_size<send_counts>(), count_type_size<send_displs>(),
                           count_type_size<recv_counts>(), count_type_size<recv_displs>()})
     if (one != 0 && one != max_count_type_size()) return false;
   return true;
 }
 
-template <form F, class T, class... Args>
-inline std::uint64_t frame<F, T, Args...>::call_key_of(const collective_caller& s) {
+template <collective_form F, class T, class... Args>
+inline std::uint64_t collective_frame<F, T, Args...>::call_key_of(const collective_caller& s) {
   constexpr bool uses_size_t = max_count_type_size() == sizeof(std::size_t);
   constexpr auto given = (has_in<send_displs> ? given_arrays::in_displs : given_arrays::none) |
                          (has_in<recv_displs> ? given_arrays::out_displs : given_arrays::none) |
@@ -120,15 +120,15 @@ inline std::uint64_t frame<F, T, Args...>::call_key_of(const collective_caller& 
 }
 
 // Whether the output needs no resize.
-template <form F, class T, class... Args>
-inline bool frame<F, T, Args...>::has_required_size(std::size_t n) {
+template <collective_form F, class T, class... Args>
+inline bool collective_frame<F, T, Args...>::has_required_size(std::size_t n) {
   return explicit_out && out_policy() == resize_policy::resize_to_fit ? size_of(out()) == n
                                                                       : size_of(out()) >= n;
 }
 
 // Returns false if the call is not executed. Then set_up() and run_call() follow.
-template <form F, class T, class... Args>
-inline bool frame<F, T, Args...>::run_with_one_count(const collective_caller& s) {
+template <collective_form F, class T, class... Args>
+inline bool collective_frame<F, T, Args...>::run_with_one_count(const collective_caller& s) {
   std::size_t n = in_size();
   if constexpr (has_in<send_recv_count> || has_in<send_count>) {
     n = static_cast<std::size_t>(data<length_name>());
@@ -146,9 +146,10 @@ inline bool frame<F, T, Args...>::run_with_one_count(const collective_caller& s)
 
 // Finds the arrays of counts and displacements. Without displacements `displs` is `counts`, as
 // counted_call requires. Returns false if there is not one number for each block.
-template <form F, class T, class... Args>
+template <collective_form F, class T, class... Args>
 template <parameter Counts, parameter Displs>
-inline bool frame<F, T, Args...>::find_count_arrays(int blocks, const void*& counts, const void*& displs) {
+inline bool collective_frame<F, T, Args...>::find_count_arrays(int blocks, const void*& counts,
+                                                               const void*& displs) {
   // Compares ends in place of sizes: that spares the division by the element size in size().
   const auto has_one_per_block = [n = static_cast<std::size_t>(blocks)](auto& c) {
     return data_of(c) + size_of(c) == data_of(c) + n;
@@ -162,8 +163,8 @@ inline bool frame<F, T, Args...>::find_count_arrays(int blocks, const void*& cou
   return true;
 }
 
-template <form F, class T, class... Args>
-inline bool frame<F, T, Args...>::build_counted_call(const collective_caller& s, counted_call& c) {
+template <collective_form F, class T, class... Args>
+inline bool collective_frame<F, T, Args...>::build_counted_call(const collective_caller& s, counted_call& c) {
   // The root of a scatterv sends blocks, the root of a gatherv receives them. In an exchange every
   // rank does both. In the other collectives every rank receives them.
   constexpr bool scatters = F.what == collective::scatterv;
@@ -198,8 +199,8 @@ inline bool frame<F, T, Args...>::build_counted_call(const collective_caller& s,
   return true;
 }
 
-template <form F, class T, class... Args>
-inline bool frame<F, T, Args...>::run_cached(const collective_caller& s) {
+template <collective_form F, class T, class... Args>
+inline bool collective_frame<F, T, Args...>::run_cached(const collective_caller& s) {
   if constexpr (has_one_count()) {
     return run_with_one_count(s);
   } else {
@@ -213,10 +214,10 @@ inline bool frame<F, T, Args...>::run_cached(const collective_caller& s) {
 
 // Stores a call with counts. run_call() itself stores the others. A call that took part with
 // substitute buffers must not be repeated.
-template <form F, class T, class... Args>
-inline void frame<F, T, Args...>::cache_call(const collective_caller& s) {
+template <collective_form F, class T, class... Args>
+inline void collective_frame<F, T, Args...>::cache_call(const collective_caller& s) {
   if constexpr (has_all_counts()) {
-    if (substitute_.used()) return;
+    if (substitute_.in_use()) return;
     counted_call c;
     if (build_counted_call(s, c)) detail::cache_call(s.where, call_key_of(s), c, call_);
   }

@@ -34,7 +34,7 @@ struct rules {
 /// The call exchanges, or receives as arguments, the counts of all ranks.
 constexpr bool has_rank_counts(collective what) {
   return what == collective::gatherv || what == collective::scatterv || what == collective::allgatherv ||
-         what == collective::alltoallv || is_neighborly(what);
+         what == collective::alltoallv || is_neighborhood(what);
 }
 /// A call that takes a buffer also takes its layout.
 constexpr void add_types(rules& r, bool combines) {
@@ -46,7 +46,7 @@ constexpr void add_types(rules& r, bool combines) {
   r.in = r.in | types;
   r.out = r.out | types;
 }
-constexpr rules rules_without_types(form f) {
+constexpr rules rules_without_types(collective_form f) {
   using enum parameter;
   rules r;
   r.in.add(parameter::algorithm);
@@ -55,7 +55,7 @@ constexpr rules rules_without_types(form f) {
   if (f.what == collective::barrier) return r;
   r.makes = true;
   if (is_rooted(f.what)) r.in.add(parameter::root);
-  if (!is_neighborly(f.what)) r.in.add(send_recv_buf);
+  if (!is_neighborhood(f.what)) r.in.add(send_recv_buf);
   if (f.what == collective::bcast) {
     r.buffer = send_recv_buf;
     r.type_suffices = true;
@@ -122,7 +122,7 @@ constexpr rules rules_without_types(form f) {
   return r;
 }
 
-constexpr rules rules_of(form f) {
+constexpr rules rules_of(collective_form f) {
   rules r = rules_without_types(f);
   if (!f.single && f.what != collective::barrier && f.what != collective::alltoallw)
     add_types(r, combines(f.what));
@@ -137,7 +137,7 @@ struct argument_error {
 /// The properties of an argument that the validation uses.
 struct argument_properties {
   parameter name;
-  flow direction;
+  data_direction direction;
   problem fault;  // error in the argument alone
   bool owning;    // it owns a buffer, or the call makes it: must be kept or returned
   bool fixed;     // a container that is never resized
@@ -148,16 +148,16 @@ constexpr bool is_buffer_sent(parameter_kind kind) {
 constexpr bool is_container(parameter_kind kind) { return kind <= parameter_kind::counts; }
 template <class A>
 inline constexpr bool owns_buffer = false;
-template <parameter N, flow F, resize_policy P, class D>
+template <parameter N, data_direction F, resize_policy P, class D>
 inline constexpr bool owns_buffer<argument<N, F, P, D>> =
-    !std::is_reference_v<D> && (F != flow::in || is_buffer_sent(kind_of(N)));
+    !std::is_reference_v<D> && (F != data_direction::in || is_buffer_sent(kind_of(N)));
 
 /// The error in one argument alone, in a call on elements of type T (void: not known).
 template <class T, class A>
 struct argument_problem {
   static constexpr problem value = problem::unnamed;
 };
-template <class T, parameter N, flow F, resize_policy P, class D>
+template <class T, parameter N, data_direction F, resize_policy P, class D>
 struct argument_problem<T, argument<N, F, P, D>> {
   static constexpr problem value = [] {
     using bare = std::remove_cvref_t<D>;
@@ -183,8 +183,8 @@ struct argument_problem<T, argument<N, F, P, D>> {
     } else if constexpr (kind == parameter_kind::statuses && !std::is_same_v<element_type<D>, status>) {
       return problem::misused;
     } else if constexpr (!is_container(kind)) {
-      return F == flow::in || !std::is_const_v<std::remove_reference_t<D>> ? problem::none
-                                                                           : problem::constant;
+      return F == data_direction::in || !std::is_const_v<std::remove_reference_t<D>> ? problem::none
+                                                                                     : problem::constant;
     } else if constexpr (is_pointer<bare>) {
       return problem::pointer;
     } else if constexpr (is_packed_bool<bare>) {
@@ -204,7 +204,7 @@ struct argument_problem<T, argument<N, F, P, D>> {
         const bool converts = N == parameter::values_on_rank_0 && becomes_element<element, T>;
         if (!std::is_void_v<T> && !std::is_same_v<element, T> && !converts) return problem::other_type;
       }
-      if constexpr (F != flow::in) {
+      if constexpr (F != data_direction::in) {
         if (!is_writable<D>) return problem::constant;
         constexpr bool resizes = requires(bare & c) { c.resize(std::size_t{1}); };
         if (P != resize_policy::no_resize && !resizes) return problem::no_resize;
@@ -233,7 +233,7 @@ constexpr argument_error find_type_error(rules r, bool in_place, parameter_set g
   using enum parameter;
   parameter_set in;
   for (std::size_t i = 0; i < n; ++i)
-    if (arguments[i].direction != flow::out) in.add(arguments[i].name);
+    if (arguments[i].direction != data_direction::out) in.add(arguments[i].name);
   for (parameter type : {send_type, recv_type, send_recv_type}) {
     if (!in.has(type)) continue;
     if (given.has(send_counts) && !in.has(send_counts)) return {problem::not_out, send_counts};
@@ -268,13 +268,14 @@ constexpr argument_error find_error(rules r, bool typed, const argument_properti
     if (a.name == parameter::unnamed) return {problem::unnamed, a.name};
     // These errors must be corrected before the call can be checked further.
     if (a.fault == problem::misused || a.fault == problem::pointer) return {a.fault, a.name};
-    const bool returned = a.direction == flow::out ||
-                          (a.direction == flow::in_out && kind_of(a.name) == parameter_kind::send_buffer);
+    const bool returned =
+        a.direction == data_direction::out ||
+        (a.direction == data_direction::in_out && kind_of(a.name) == parameter_kind::send_buffer);
     if (returned ? !r.out.has(a.name) : !r.in.has(a.name))
       return {r.in.has(a.name) ? problem::not_out : problem::unexpected, a.name};
     if (given.has(a.name)) return {problem::twice, a.name};
     given.add(a.name);
-    if (a.direction == flow::out) requested.add(a.name);
+    if (a.direction == data_direction::out) requested.add(a.name);
   }
   for (parameter name : {parameter::send_tag, parameter::recv_tag})
     if (given.has(name) && given.has(parameter::tag)) return {problem::both_tags, name};

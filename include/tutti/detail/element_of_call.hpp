@@ -24,7 +24,7 @@ template <parameter Name, class A>
 struct element_of_argument {
   using type = void;
 };
-template <parameter N, flow F, resize_policy P, class D>
+template <parameter N, data_direction F, resize_policy P, class D>
 struct element_of_argument<N, argument<N, F, P, D>> {
   static constexpr auto find() {
     using bare = std::remove_cvref_t<D>;
@@ -53,7 +53,7 @@ using element_from_buffers =
 template <class... Args>
 consteval parameter_set types_given() {
   parameter_set given;
-  ((kind_of(parameter_of<Args>) == parameter_kind::type && direction_of<Args> == flow::in
+  ((kind_of(parameter_of<Args>) == parameter_kind::type && direction_of<Args> == data_direction::in
         ? given.add(parameter_of<Args>)
         : void()),
    ...);
@@ -86,7 +86,7 @@ using element_of_call =
 /// The same for a call of any form, and the type that one of its arguments must have (void: any).
 template <auto F, class T, class... Args>
 struct element_in;
-template <form F, class T, class... Args>
+template <collective_form F, class T, class... Args>
 struct element_in<F, T, Args...> {
   using type = element_of_call<T, Args...>;
   template <class A>

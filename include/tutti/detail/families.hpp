@@ -13,8 +13,8 @@
 TUTTI_API_BEGIN
 namespace tutti::detail {
 
-template <form F, class T, class... Args>
-inline void frame<F, T, Args...>::bcast(const collective_caller& s) {
+template <collective_form F, class T, class... Args>
+inline void collective_frame<F, T, Args...>::bcast(const collective_caller& s) {
   constexpr bool fixed = F.single || argument_shape_of<out_type>() == argument_shape::single;
   const bool at_root = s.rank == call_.root;
   std::size_t n = 1;
@@ -36,7 +36,7 @@ inline void frame<F, T, Args...>::bcast(const collective_caller& s) {
       length_given(s, n);
   } else {
     if (at_root)
-      agree(
+      validate_and_report(
           s, [&] { at_the_root(); }, [&] { count_by_bcast(s, call_.root, rejected_count); });
     n = count_by_bcast(s, call_.root, n);
   }
@@ -47,8 +47,8 @@ inline void frame<F, T, Args...>::bcast(const collective_caller& s) {
   put_count<send_recv_count>(s, n);
 }
 
-template <form F, class T, class... Args>
-inline void frame<F, T, Args...>::reduction(const collective_caller& s) {
+template <collective_form F, class T, class... Args>
+inline void collective_frame<F, T, Args...>::reduction(const collective_caller& s) {
   constexpr bool scatters = F.what == collective::reduce_scatter_block;
   const std::size_t blocks = scatters ? static_cast<std::size_t>(s.send_blocks) : 1;
   std::size_t n = 0;
@@ -84,8 +84,8 @@ inline void frame<F, T, Args...>::reduction(const collective_caller& s) {
 }
 
 // gather, allgather, alltoall: the sender knows the length of a block.
-template <form F, class T, class... Args>
-inline void frame<F, T, Args...>::regular(const collective_caller& s) {
+template <collective_form F, class T, class... Args>
+inline void collective_frame<F, T, Args...>::regular(const collective_caller& s) {
   const bool receives = F.what != collective::gather || s.rank == call_.root;
   const auto p = static_cast<std::size_t>(s.recv_blocks);
   const bool many = F.what == collective::alltoall || (in_place && receives);
@@ -108,8 +108,8 @@ inline void frame<F, T, Args...>::regular(const collective_caller& s) {
   put_lengths(s, n);
 }
 
-template <form F, class T, class... Args>
-inline void frame<F, T, Args...>::scatter(const collective_caller& s) {
+template <collective_form F, class T, class... Args>
+inline void collective_frame<F, T, Args...>::scatter(const collective_caller& s) {
   const bool at_root = s.rank == call_.root;
   const auto p = static_cast<std::size_t>(s.send_blocks);
   std::size_t n = 1;
@@ -131,7 +131,7 @@ inline void frame<F, T, Args...>::scatter(const collective_caller& s) {
       length_given(s, n);
   } else {
     if (at_root)
-      agree(
+      validate_and_report(
           s, [&] { at_the_root(); }, [&] { count_by_bcast(s, call_.root, rejected_count); });
     n = count_by_bcast(s, call_.root, n);
   }
@@ -141,16 +141,16 @@ inline void frame<F, T, Args...>::scatter(const collective_caller& s) {
   put_lengths(s, n);
 }
 
-template <form F, class T, class... Args>
-inline counts_view frame<F, T, Args...>::even_counts(int n, std::size_t length) {
+template <collective_form F, class T, class... Args>
+inline counts_view collective_frame<F, T, Args...>::even_counts(int n, std::size_t length) {
   std::size_t* all = inferred_.make(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i) all[i] = length;
   return inferred_.view();
 }
 
 // neighbor_alltoall: all blocks have one length, which a rank without destinations must be given.
-template <form F, class T, class... Args>
-inline void frame<F, T, Args...>::even_alltoall(const collective_caller& s) {
+template <collective_form F, class T, class... Args>
+inline void collective_frame<F, T, Args...>::even_alltoall(const collective_caller& s) {
   std::size_t n = 0;
   if (!length_given(s, n)) {
     n = block_length(s, in_name, in_size());
@@ -177,9 +177,10 @@ inline void frame<F, T, Args...>::even_alltoall(const collective_caller& s) {
 
 // If the validation on this rank fails, it reports this to the other ranks in the exchange that
 // they wait in.
-template <form F, class T, class... Args>
+template <collective_form F, class T, class... Args>
 template <class Validate, class Report>
-inline void frame<F, T, Args...>::agree(const collective_caller& s, Validate&& validate, Report&& report) {
+inline void collective_frame<F, T, Args...>::validate_and_report(const collective_caller& s,
+                                                                 Validate&& validate, Report&& report) {
   try {
     validate();
   } catch (...) {
@@ -194,9 +195,9 @@ inline void frame<F, T, Args...>::agree(const collective_caller& s, Validate&& v
   }
 }
 
-template <form F, class T, class... Args>
-inline void frame<F, T, Args...>::validate_received(const collective_caller& s, std::size_t n,
-                                                    bool receives) {
+template <collective_form F, class T, class... Args>
+inline void collective_frame<F, T, Args...>::validate_received(const collective_caller& s, std::size_t n,
+                                                               bool receives) {
   if constexpr (has_in<recv_count>) {
     if (receives && count_given<recv_count>(s) != n) reject_recv_count(s, data<recv_count>(), n);
   } else {
@@ -204,8 +205,8 @@ inline void frame<F, T, Args...>::validate_received(const collective_caller& s, 
   }
 }
 
-template <form F, class T, class... Args>
-inline void frame<F, T, Args...>::put_lengths(const collective_caller& s, std::size_t n) {
+template <collective_form F, class T, class... Args>
+inline void collective_frame<F, T, Args...>::put_lengths(const collective_caller& s, std::size_t n) {
   put_count<send_count>(s, n);
   put_count<recv_count>(s, n);
   put_count<send_recv_count>(s, n);
@@ -213,14 +214,14 @@ inline void frame<F, T, Args...>::put_lengths(const collective_caller& s, std::s
 
 // Except at the root nothing is received. What the result owns is empty, and what the caller owns
 // is not touched.
-template <form F, class T, class... Args>
-inline void frame<F, T, Args...>::leave_empty() {
+template <collective_form F, class T, class... Args>
+inline void collective_frame<F, T, Args...>::leave_empty() {
   if constexpr (explicit_out && owns<out_name> && out_policy() == resize_policy::resize_to_fit)
     out().resize(0);
 }
 
-template <form F, class T, class... Args>
-inline void frame<F, T, Args...>::receive_scattered(const collective_caller& s, std::size_t n) {
+template <collective_form F, class T, class... Args>
+inline void collective_frame<F, T, Args...>::receive_scattered(const collective_caller& s, std::size_t n) {
   if (s.rank != call_.root) {
     if (s.takes_no_part(call_.root)) return leave_empty();
     reserve_output(s, n);

@@ -15,7 +15,7 @@ namespace tutti::detail {
 enum class mode : std::uint8_t { blocking, nonblocking, persistent };
 
 /// A collective: iallreduce_single is {allreduce, nonblocking, true}.
-struct form {
+struct collective_form {
   collective what;
   mode how = mode::blocking;
   bool single = false;
@@ -54,7 +54,7 @@ constexpr const char* api_name(message_form f) {
 
 /// Either form, only for reports.
 struct call_name {
-  constexpr call_name(form f)
+  constexpr call_name(collective_form f)
       : what(static_cast<std::uint8_t>(f.what)), how(f.how), single(f.single), equal_blocks(f.equal_blocks) {}
   constexpr call_name(message_form f)
       : what(static_cast<std::uint8_t>(f.what)), how(f.how), single(f.single), message(true) {}

@@ -22,7 +22,7 @@ TUTTI_API_BEGIN
 namespace tutti::detail {
 
 /// The frame_base of a collective.
-template <form F, class T, class... Args>
+template <collective_form F, class T, class... Args>
 struct frame_of {
   static constexpr parameter out =
       F.what == collective::bcast ||
@@ -36,8 +36,8 @@ struct frame_of {
   using base = frame_base<new_container, new_part, out, F.how == mode::persistent, Args...>;
 };
 
-template <form F, class T, class... Args>
-class frame : public frame_of<F, T, Args...>::base {
+template <collective_form F, class T, class... Args>
+class collective_frame : public frame_of<F, T, Args...>::base {
  protected:  // for typed_call.hpp
   using enum parameter;
   using base = typename frame_of<F, T, Args...>::base;
@@ -173,7 +173,7 @@ class frame : public frame_of<F, T, Args...>::base {
   void alltoallw(const collective_caller& s);
   void alltoallv(const collective_caller& s);
   template <class Validate, class Report>
-  void agree(const collective_caller&, Validate&& validate, Report&& report);
+  void validate_and_report(const collective_caller&, Validate&& validate, Report&& report);
   template <class Validate>
   void agree_with_root(const collective_caller& s, counts_view& list, std::size_t* all, Validate&& validate);
   void validate_received(const collective_caller& s, std::size_t n, bool receives);
@@ -285,7 +285,7 @@ class frame : public frame_of<F, T, Args...>::base {
   /// Fills `c`, which must outlive the frame. It is a separate object, so that the rest of the
   /// frame can stay in registers.
   template <class... U>
-  explicit frame(call& c, U&&... arguments) : base(static_cast<U&&>(arguments)...), call_(c) {}
+  explicit collective_frame(call& c, U&&... arguments) : base(static_cast<U&&>(arguments)...), call_(c) {}
 
   /// Everything before the data moves. Throws usage_error if the call is wrong, or leaves the error
   /// to finish() if the other ranks wait for this one.
@@ -305,10 +305,10 @@ class frame : public frame_of<F, T, Args...>::base {
   substitute_buffers& substitutes() noexcept { return substitute_; }
   /// Whether the call was rejected and runs only for the other ranks, by serve(); finish() then
   /// throws.
-  bool serves_others() const noexcept { return substitute_.used(); }
+  bool is_rejected() const noexcept { return substitute_.in_use(); }
   /// Called just before such a call is executed, with the call.
   void announce_rejection(const collective_caller& s, const call& c) {
-    if (substitute_.used()) substitute_.announce(s, c);
+    if (substitute_.in_use()) substitute_.announce(s, c);
   }
 
   /// Whether the call can repeat the last one. run_cached() then executes it in place of

@@ -63,7 +63,7 @@ class frame_base {
   static constexpr bool has = ((parameter_of<std::remove_reference_t<Args>> == N) || ...);
   template <parameter N>
   static constexpr bool has_out = ((parameter_of<std::remove_reference_t<Args>> == N &&
-                                    direction_of<std::remove_reference_t<Args>> == flow::out) ||
+                                    direction_of<std::remove_reference_t<Args>> == data_direction::out) ||
                                    ...);
   template <parameter N>
   static constexpr bool has_in = has<N> && !has_out<N>;
@@ -150,7 +150,7 @@ class frame_base {
   }
   template <class Argument>
   static constexpr auto part_of_argument() {
-    if constexpr (!Argument::owning || Argument::direction == flow::in)
+    if constexpr (!Argument::owning || Argument::direction == data_direction::in)
       return part_list<>{};
     else if constexpr (is_object_buffer<typename Argument::data_type>)
       return part_of_object<Argument::name, typename Argument::data_type::unpacked_object>();

@@ -114,7 +114,7 @@ constexpr decltype(auto) named(A&& a) {
 /// The request among the arguments of a call.
 template <class A>
 void find_request(A&, request*&) noexcept {}
-inline void find_request(argument<parameter::request, flow::in, no_resize, request&>& a,
+inline void find_request(argument<parameter::request, data_direction::in, no_resize, request&>& a,
                          request*& found) noexcept {
   found = &a.data;
 }

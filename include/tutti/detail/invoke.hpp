@@ -23,7 +23,7 @@ using forwarded = std::conditional_t<A::owning, A&, A>;
 
 /// A call that could not take the path of a repeated call. It is out of line, so that a repeated
 /// call pays only for its own path.
-template <form F, class T, form Named, class Communicator, class... Args>
+template <collective_form F, class T, collective_form Named, class Communicator, class... Args>
 [[gnu::noinline]] auto invoke_built(const Communicator& comm, forwarded<Args>... args) {
   collective_caller site = access::site(comm, F);
   site.name = Named;
@@ -31,7 +31,7 @@ template <form F, class T, form Named, class Communicator, class... Args>
   call c;
   frame_for<F, T, Args&...> f(c, static_cast<Args&>(args)...);
   f.set_up(site);
-  if (f.serves_others()) [[unlikely]] {
+  if (f.is_rejected()) [[unlikely]] {
     f.announce_rejection(site, c);
     serve(site.where, c);
   } else {
@@ -48,7 +48,7 @@ inline constexpr bool executes_itself = requires(const Communicator& comm, const
 };
 
 // Args are the types of the arguments themselves.
-template <form F, class T, class Communicator, class... Args>
+template <collective_form F, class T, class Communicator, class... Args>
 consteval bool has_fast_path() {
   if constexpr (F.how != mode::blocking || executes_itself<Communicator> || requests_layouts<Args...>)
     return false;
@@ -57,7 +57,7 @@ consteval bool has_fast_path() {
 }
 
 // A call that cannot be a repeated one.
-template <form F, class T, class Communicator, class... Args>
+template <collective_form F, class T, class Communicator, class... Args>
 auto invoke_general(const collective_caller& site, const Communicator& comm, Args&&... args) {
   if constexpr (requests_layouts<std::remove_cvref_t<Args>...>) (report_layout<T>(without_const(args)), ...);
   constexpr bool typed = has_layouts<std::remove_cvref_t<Args>...>;
@@ -66,7 +66,7 @@ auto invoke_general(const collective_caller& site, const Communicator& comm, Arg
     call c;
     frame_for<F, T, std::remove_cvref_t<Args>&...> f(c, without_const(args)...);
     f.set_up(site);
-    if (f.serves_others()) [[unlikely]] {
+    if (f.is_rejected()) [[unlikely]] {
       f.announce_rejection(site, c);
       if constexpr (executes_itself<Communicator>)
         serve_by(site.where, [&] { comm.execute(c); });
@@ -83,7 +83,7 @@ auto invoke_general(const collective_caller& site, const Communicator& comm, Arg
     using held = held_frame<frame_for<F, T, std::remove_cvref_t<Args>...>>;
     auto storage = held::make(handle_of(comm), static_cast<Args&&>(args)...);
     const call& c = storage->frame.set_up(site);
-    if (storage->frame.serves_others()) [[unlikely]]
+    if (storage->frame.is_rejected()) [[unlikely]]
       storage->frame.announce_rejection(site, c);
     if constexpr (F.how == mode::nonblocking) {
       return begin_call(
@@ -99,7 +99,7 @@ auto invoke_general(const collective_caller& site, const Communicator& comm, Arg
 
 /// Executes a validated call on elements of type T. Named is the form that the user called. It is
 /// inlined into the program, since the path of a repeated call is short.
-template <form F, class T, form Named, class Communicator, class... Args>
+template <collective_form F, class T, collective_form Named, class Communicator, class... Args>
 [[gnu::always_inline]] inline auto invoke_validated(const collective_caller& site, const Communicator& comm,
                                                     Args&&... args) {
   if constexpr (has_fast_path<F, T, Communicator, std::remove_cvref_t<Args>...>()) {
@@ -115,10 +115,10 @@ template <form F, class T, form Named, class Communicator, class... Args>
 }
 
 /// A call with buffers that are objects to serialize; defined in detail/objects.hpp.
-template <form F, class T, class Communicator, class... Args>
+template <collective_form F, class T, class Communicator, class... Args>
 auto invoke_with_objects(const Communicator& comm, Args&&... args);
 
-template <form F, class T, class Communicator, class... Args>
+template <collective_form F, class T, class Communicator, class... Args>
 [[gnu::always_inline]] inline auto invoke(const Communicator& comm, Args&&... args) {
   if constexpr ((shorthand<Args> || ...)) {
     return invoke<F, T>(comm, named(static_cast<Args&&>(args))...);
@@ -138,7 +138,7 @@ template <form F, class T, class Communicator, class... Args>
 }
 
 /// Without arguments only the call itself knows its source location.
-template <form F, class T, class Communicator>
+template <collective_form F, class T, class Communicator>
 [[gnu::always_inline]] inline auto invoke_alone(const Communicator& comm, const std::source_location& at) {
   set_call_site(impl_of(comm), at);
   return invoke<F, T>(comm);

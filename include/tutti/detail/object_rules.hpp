@@ -59,22 +59,24 @@ struct object_argument {
 };
 
 // --- which calls
-constexpr bool is_bcast(form f) { return f.what == collective::bcast; }
+constexpr bool is_bcast(collective_form f) { return f.what == collective::bcast; }
 constexpr bool is_bcast(message_form) { return false; }
-constexpr bool is_sendrecv(form) { return false; }
+constexpr bool is_sendrecv(collective_form) { return false; }
 constexpr bool is_sendrecv(message_form f) { return f.what == message_call::sendrecv; }
-constexpr bool is_message(form) { return false; }
+constexpr bool is_message(collective_form) { return false; }
 constexpr bool is_message(message_form) { return true; }
 /// Whether the send buffer is a range with one object for each rank.
-constexpr bool sends_many(form f) { return f.what == collective::scatter || f.what == collective::alltoall; }
+constexpr bool sends_many(collective_form f) {
+  return f.what == collective::scatter || f.what == collective::alltoall;
+}
 constexpr bool sends_many(message_form) { return false; }
 /// Whether the receive buffer is a range with one object from each rank.
-constexpr bool receives_many(form f) {
+constexpr bool receives_many(collective_form f) {
   return f.what == collective::gather || f.what == collective::allgather || f.what == collective::alltoall;
 }
 constexpr bool receives_many(message_form) { return false; }
 
-constexpr bool takes_objects(form f) {
+constexpr bool takes_objects(collective_form f) {
   return f.how != mode::persistent && !f.single && !f.equal_blocks &&
          (is_bcast(f) || sends_many(f) || receives_many(f));
 }
@@ -118,7 +120,7 @@ requires(holds_object<A>&& parameter_of<A> == N) struct object_named<N, A, Rest.
 
 template <class A>
 inline constexpr bool is_automatic_buffer = false;
-template <parameter N, flow F, resize_policy P>
+template <parameter N, data_direction F, resize_policy P>
 inline constexpr bool is_automatic_buffer<argument<N, F, P, automatic>> = true;
 
 /// The objects that the call F<T>(Args...) sends and receives.

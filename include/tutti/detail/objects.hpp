@@ -46,7 +46,7 @@ void pack_each(sent_objects& to, const C& objects, std::size_t n, object_site at
 }
 
 // Writes the objects of a collective's send_buf.
-template <form F, class A>
+template <collective_form F, class A>
 void pack_send_buf(sent_objects& sent, const A& a, const collective_caller& site, int root) {
   if constexpr (holds_object<A> && parameter_of<A> == parameter::send_buf) {
     using format = typename object_argument<A>::format;
@@ -85,12 +85,12 @@ decltype(auto) in_bytes(A&& a, caller site, object_bytes& sent, bool gives) {
   if constexpr (!holds_object<argument_type>) {
     if constexpr (is_automatic_buffer<argument_type> && Call::makes) {
       using buffer = received_object<typename Call::made, Format, Many>;
-      return argument<name, flow::out, resize_to_fit, buffer>{buffer(at)};
+      return argument<name, data_direction::out, resize_to_fit, buffer>{buffer(at)};
     } else {
       return static_cast<A&&>(a);
     }
   } else if constexpr (name == parameter::send_buf) {
-    return argument<name, flow::in, no_resize, object_bytes>{std::move(sent)};
+    return argument<name, data_direction::in, no_resize, object_bytes>{std::move(sent)};
   } else {
     using traits = object_argument<argument_type>;
     using data = typename traits::data;
@@ -130,7 +130,7 @@ consteval bool diagnose_objects() {
     return true;
 }
 
-template <form F, class T, class Communicator, class... Args>
+template <collective_form F, class T, class Communicator, class... Args>
 auto invoke_with_objects(const Communicator& comm, Args&&... args) {
   if constexpr (!diagnose_objects<F, T, std::remove_cvref_t<Args>...>()) {
     return rejected_call_result{};
@@ -138,7 +138,7 @@ auto invoke_with_objects(const Communicator& comm, Args&&... args) {
     using traits = object_call<F, T, std::remove_cvref_t<Args>...>;
     using format = format_sent<Args...>;
     constexpr bool many = receives_many(F);
-    constexpr form on_bytes{vector_form_of(F.what), F.how};
+    constexpr collective_form on_bytes{vector_form_of(F.what), F.how};
     note_call(impl_of(comm), args...);
     collective_caller site = access::site(comm, on_bytes);
     site.name = F;
@@ -157,8 +157,9 @@ auto invoke_with_objects(const Communicator& comm, Args&&... args) {
     constexpr bool first = traits::makes && !requested;
     using made =
         std::conditional_t<first, received_object<typename traits::made, format, many>, object_bytes>;
-    using lengths = argument<parameter::send_counts, flow::in, no_resize, dynamic_array<std::size_t>>;
-    using buffer = argument<parameter::recv_buf, flow::out, resize_to_fit, made>;
+    using lengths =
+        argument<parameter::send_counts, data_direction::in, no_resize, dynamic_array<std::size_t>>;
+    using buffer = argument<parameter::recv_buf, data_direction::out, resize_to_fit, made>;
     constexpr bool passes_lengths = sends_many(F) && !std::is_void_v<typename traits::sent>;
     if constexpr (first && passes_lengths)
       return go(buffer{made({site, parameter::recv_buf})}, lengths{std::move(sent.lengths)});
@@ -199,7 +200,7 @@ auto invoke_message_with_objects(Communicator& comm, Args&&... args) {
     constexpr bool requested = (is_automatic_buffer<std::remove_cvref_t<Args>> || ...);
     if constexpr (traits::makes && !requested) {
       using made = received_object<typename traits::made, format, false>;
-      using buffer = argument<parameter::recv_buf, flow::out, resize_to_fit, made>;
+      using buffer = argument<parameter::recv_buf, data_direction::out, resize_to_fit, made>;
       return go(buffer{made({site, parameter::recv_buf})});
     } else {
       return go();

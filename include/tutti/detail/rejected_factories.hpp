@@ -25,7 +25,7 @@ struct non_commutative_t;
 namespace detail {
 
 template <parameter Name>
-using rejected = argument<Name, flow::in, no_resize, misuse>;
+using rejected = argument<Name, data_direction::in, no_resize, misuse>;
 
 /// std::string, without <string>.
 template <class T>

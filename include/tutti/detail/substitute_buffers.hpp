@@ -50,7 +50,7 @@ class substitute_buffers {
   /// Only this rank knows of the error, so prepare() serves the others even for a peer_error.
   void set_peers_continue();
   /// Whether prepare() has made the call one that serves the other ranks.
-  bool used() const noexcept { return used_; }
+  bool in_use() const noexcept { return used_; }
   /// Throws the stored error, if prepare() has stored one.
   void rethrow_fault() const {
     if (used_) rethrow();

@@ -16,13 +16,14 @@ namespace tutti::detail {
 
 /// Whether any layout is given.
 template <class... Args>
-inline constexpr bool has_layouts =
-    ((kind_of(parameter_of<Args>) == parameter_kind::type && direction_of<Args> == flow::in) || ...);
+inline constexpr bool has_layouts = ((kind_of(parameter_of<Args>) == parameter_kind::type &&
+                                      direction_of<Args> == data_direction::in) ||
+                                     ...);
 
 /// Writes the layout of a T where it is requested.
-template <class T, parameter N, flow F, resize_policy P, class D>
+template <class T, parameter N, data_direction F, resize_policy P, class D>
 void report_layout(argument<N, F, P, D>& a) {
-  if constexpr (kind_of(N) == parameter_kind::type && F == flow::out) {
+  if constexpr (kind_of(N) == parameter_kind::type && F == data_direction::out) {
     // Front ends with other names of types define store_layout_of().
     if constexpr (requires { a.data.template store_layout_of<T>(); })
       a.data.template store_layout_of<T>();
@@ -31,8 +32,9 @@ void report_layout(argument<N, F, P, D>& a) {
   }
 }
 template <class... Args>
-inline constexpr bool requests_layouts =
-    ((kind_of(parameter_of<Args>) == parameter_kind::type && direction_of<Args> == flow::out) || ...);
+inline constexpr bool requests_layouts = ((kind_of(parameter_of<Args>) == parameter_kind::type &&
+                                           direction_of<Args> == data_direction::out) ||
+                                          ...);
 
 /// The send buffer or the receive buffer of a call (staging.hpp), as a container of elements.
 template <class T>
@@ -50,10 +52,10 @@ class staged_elements {
 
 /// The arguments of such a call. `base` has the caller's arguments, and makes the result. An inner
 /// frame gets dense elements in their place, and makes the call.
-template <form F, class T, class... Args>
-class typed_arguments : public frame<F, T, Args...> {
+template <collective_form F, class T, class... Args>
+class typed_arguments : public collective_frame<F, T, Args...> {
  protected:
-  using base = frame<F, T, Args...>;
+  using base = collective_frame<F, T, Args...>;
   using enum parameter;
   template <parameter N>
   static constexpr bool given = base::template has_in<N>;
@@ -86,7 +88,7 @@ class typed_arguments : public frame<F, T, Args...> {
   template <class A>
   auto inner_argument() noexcept {
     constexpr parameter name = parameter_of<A>;
-    constexpr flow way = direction_of<A>;
+    constexpr data_direction way = direction_of<A>;
     using numbers = std::vector<std::size_t>;
     if constexpr ((name == send_buf || name == send_recv_buf) && typed_in) {
       constexpr resize_policy policy = both ? resize_policy::grow_only : resize_policy::no_resize;
@@ -95,10 +97,10 @@ class typed_arguments : public frame<F, T, Args...> {
       return argument<name, way, resize_to_fit, staged_elements<T>&>{received_};
     } else if constexpr (name == recv_buf && base::template is_automatic<recv_buf>()) {
       return made_argument();
-    } else if constexpr (name == recv_displs && way == flow::in && typed_received) {
+    } else if constexpr (name == recv_displs && way == data_direction::in && typed_received) {
       return argument<unnamed, way, no_resize, int>{0};  // handled where items are written
     } else if constexpr (counts_items(name) && is_list(name)) {
-      constexpr resize_policy policy = way == flow::in ? resize_policy::no_resize : resize_to_fit;
+      constexpr resize_policy policy = way == data_direction::in ? resize_policy::no_resize : resize_to_fit;
       return argument<name, way, policy, numbers&>{list_[at(name)]};
     } else if constexpr (counts_items(name)) {
       return argument<name, way, no_resize, long long&>{number_[at(name)]};
@@ -109,7 +111,8 @@ class typed_arguments : public frame<F, T, Args...> {
   }
   auto made_argument() noexcept {
     auto& buffer = this->out();
-    return argument<recv_buf, flow::out, resize_to_fit, std::remove_reference_t<decltype(buffer)>&>{buffer};
+    return argument<recv_buf, data_direction::out, resize_to_fit, std::remove_reference_t<decltype(buffer)>&>{
+        buffer};
   }
 
   staging stage_;
@@ -120,19 +123,21 @@ class typed_arguments : public frame<F, T, Args...> {
  public:
   using base::base;
 
-  static constexpr form inner_form = {F.what, mode::blocking, F.single, F.equal_blocks};
+  static constexpr collective_form inner_form = {F.what, mode::blocking, F.single, F.equal_blocks};
   auto make_inner(call& c) {
     if constexpr (base::new_part_first)
-      return frame<inner_form, T, decltype(this->inner_argument<std::remove_reference_t<Args>>())...,
-                   decltype(this->made_argument())>(c, inner_argument<std::remove_reference_t<Args>>()...,
-                                                    made_argument());
+      return collective_frame<inner_form, T,
+                              decltype(this->inner_argument<std::remove_reference_t<Args>>())...,
+                              decltype(this->made_argument())>(
+          c, inner_argument<std::remove_reference_t<Args>>()..., made_argument());
     else
-      return frame<inner_form, T, decltype(this->inner_argument<std::remove_reference_t<Args>>())...>(
+      return collective_frame<inner_form, T,
+                              decltype(this->inner_argument<std::remove_reference_t<Args>>())...>(
           c, inner_argument<std::remove_reference_t<Args>>()...);
   }
 };
 
-template <form F, class T, class... Args>
+template <collective_form F, class T, class... Args>
 class typed_frame : public typed_arguments<F, T, Args...> {
   using arguments = typed_arguments<F, T, Args...>;
   using enum parameter;
@@ -214,7 +219,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
     if constexpr (arguments::counts_items(name)) {
       auto& list = list_[this->at(name)];
       auto& number = number_[this->at(name)];
-      if constexpr (direction_of<A> == flow::out)
+      if constexpr (direction_of<A> == data_direction::out)
         list.assign(1, rejected_count), number = -1;  // stay if the frame stores none
       else if constexpr (!arguments::is_list(name))
         number = stage_.scaled(s, name, this->template data<name>(), this->side_of(name));
@@ -225,7 +230,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
   template <class A>
   void export_numbers(const collective_caller& s) {
     constexpr parameter name = parameter_of<A>;
-    if constexpr (arguments::counts_items(name) && direction_of<A> == flow::out) {
+    if constexpr (arguments::counts_items(name) && direction_of<A> == data_direction::out) {
       auto& list = list_[this->at(name)];
       const long long number = number_[this->at(name)];
       const staging::side& side = this->side_of(name);
@@ -318,7 +323,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
       throw;
     }
     if (stage_.in_bytes()) call_.type = element_of<std::byte>();
-    if (inner_.substitutes().used()) {
+    if (inner_.substitutes().in_use()) {
       stage_.disable_copies();
       return call_;
     }
@@ -331,9 +336,9 @@ class typed_frame : public typed_arguments<F, T, Args...> {
   }
   pending_call wrap(pending_call made) { return stage_.wrap(std::move(made), F.how == mode::nonblocking); }
   void unpack() noexcept { stage_.unpack(); }
-  bool serves_others() const noexcept { return base::serves_others() || inner_.serves_others(); }
+  bool is_rejected() const noexcept { return base::is_rejected() || inner_.is_rejected(); }
   void announce_rejection(const collective_caller& s, const call& c) {
-    if (base::serves_others())
+    if (base::is_rejected())
       base::announce_rejection(s, c);
     else
       inner_.announce_rejection(s, c);
@@ -354,9 +359,9 @@ class typed_frame : public typed_arguments<F, T, Args...> {
 };
 
 /// The frame that executes a call with these arguments.
-template <form F, class T, class... Args>
+template <collective_form F, class T, class... Args>
 using frame_for = std::conditional_t<has_layouts<std::remove_reference_t<Args>...>,
-                                     typed_frame<F, T, Args...>, frame<F, T, Args...>>;
+                                     typed_frame<F, T, Args...>, collective_frame<F, T, Args...>>;
 
 }  // namespace tutti::detail
 TUTTI_API_END

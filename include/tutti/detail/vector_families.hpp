@@ -16,8 +16,8 @@
 TUTTI_API_BEGIN
 namespace tutti::detail {
 
-template <form F, class T, class... Args>
-inline void frame<F, T, Args...>::reduce_scatter(const collective_caller& s) {
+template <collective_form F, class T, class... Args>
+inline void collective_frame<F, T, Args...>::reduce_scatter(const collective_caller& s) {
   const counts_view counts = view_of<recv_counts>();
   call_.in_counts = call_.out_counts = counts;
   const std::size_t all = extent_of(s, recv_counts, counts, recv_displs, {}, false);
@@ -31,8 +31,8 @@ inline void frame<F, T, Args...>::reduce_scatter(const collective_caller& s) {
   }
 }
 
-template <form F, class T, class... Args>
-inline void frame<F, T, Args...>::gatherv(const collective_caller& s) {
+template <collective_form F, class T, class... Args>
+inline void collective_frame<F, T, Args...>::gatherv(const collective_caller& s) {
   constexpr bool everywhere = F.what == collective::allgatherv || F.what == collective::neighbor_allgatherv;
   const bool receives = everywhere || s.rank == call_.root;
   const auto me = static_cast<std::size_t>(s.rank);
@@ -57,7 +57,7 @@ inline void frame<F, T, Args...>::gatherv(const collective_caller& s) {
   } else {
     std::size_t* all = receives ? inferred_.make(static_cast<std::size_t>(s.recv_blocks)) : nullptr;
     if constexpr (everywhere) {
-      agree(s, send_length, [&] { counts_by_allgather(s, rejected_count, all); });
+      validate_and_report(s, send_length, [&] { counts_by_allgather(s, rejected_count, all); });
       counts_by_allgather(s, length_, all);
     } else {
       agree_with_root(s, call_.out_counts, all, send_length);
@@ -76,8 +76,8 @@ inline void frame<F, T, Args...>::gatherv(const collective_caller& s) {
   if constexpr (!F.equal_blocks) put_count<send_count>(s, length_);
 }
 
-template <form F, class T, class... Args>
-inline void frame<F, T, Args...>::scatterv(const collective_caller& s) {
+template <collective_form F, class T, class... Args>
+inline void collective_frame<F, T, Args...>::scatterv(const collective_caller& s) {
   const bool at_root = s.rank == call_.root;
   const auto at_the_root = [&] {
     require_buffer(s);
@@ -94,7 +94,7 @@ inline void frame<F, T, Args...>::scatterv(const collective_caller& s) {
     length_ = count_given<recv_count>(s);
   } else {
     if (at_root)
-      agree(
+      validate_and_report(
           s, [&] { at_the_root(); }, [&] { count_by_scatter(s, call_.root, {}, true); });
     length_ = count_by_scatter(s, call_.root, call_.in_counts, false);
   }
@@ -106,8 +106,8 @@ inline void frame<F, T, Args...>::scatterv(const collective_caller& s) {
 }
 
 // Each block has its own layout: counts are of layouts; displacements and sizes are in bytes.
-template <form F, class T, class... Args>
-inline void frame<F, T, Args...>::alltoallw(const collective_caller& s) {
+template <collective_form F, class T, class... Args>
+inline void collective_frame<F, T, Args...>::alltoallw(const collective_caller& s) {
   call_.type = element_of<std::byte>();
   if constexpr (!in_place) {
     const std::span<const layout> types = data<send_types>();
@@ -135,8 +135,8 @@ inline void frame<F, T, Args...>::alltoallw(const collective_caller& s) {
   }
 }
 
-template <form F, class T, class... Args>
-inline void frame<F, T, Args...>::alltoallv(const collective_caller& s) {
+template <collective_form F, class T, class... Args>
+inline void collective_frame<F, T, Args...>::alltoallv(const collective_caller& s) {
   if constexpr (in_place) {
     call_.in_counts = view_of<recv_counts>();
     call_.in_displs = view_of<recv_displs>();
@@ -147,7 +147,7 @@ inline void frame<F, T, Args...>::alltoallv(const collective_caller& s) {
       std::size_t* requested = inferred_.make(static_cast<std::size_t>(s.send_blocks));
       const counts_view displs = view_of<recv_displs>();
       const auto report = [&] { counts_by_alltoall(s, nullptr, requested); };
-      agree(
+      validate_and_report(
           s, [&] { extent_of(s, recv_counts, counts, recv_displs, displs, has_in<recv_displs>); }, report);
       counts_by_alltoall(s, &counts, requested);
       send_blocks(s, inferred_.view());
@@ -156,7 +156,7 @@ inline void frame<F, T, Args...>::alltoallv(const collective_caller& s) {
     } else {
       std::size_t* received = inferred_.make(static_cast<std::size_t>(s.recv_blocks));
       const auto report = [&] { counts_by_alltoall(s, nullptr, received); };
-      agree(
+      validate_and_report(
           s, [&] { send_blocks(s, view_of<send_counts>()); }, report);
       counts_by_alltoall(s, &call_.in_counts, received);
       counts = inferred_.view();
@@ -170,10 +170,10 @@ inline void frame<F, T, Args...>::alltoallv(const collective_caller& s) {
 // Only the root learns of an error. The other ranks continue, so the failing rank and the root take
 // part in the call before they throw. The failing rank sends nothing, and the root's list records
 // this. `all` is memory for the counts, at the root.
-template <form F, class T, class... Args>
+template <collective_form F, class T, class... Args>
 template <class Validate>
-inline void frame<F, T, Args...>::agree_with_root(const collective_caller& s, counts_view& list,
-                                                  std::size_t* all, Validate&& validate) {
+inline void collective_frame<F, T, Args...>::agree_with_root(const collective_caller& s, counts_view& list,
+                                                             std::size_t* all, Validate&& validate) {
   std::exception_ptr fault;
   try {
     validate();
@@ -194,8 +194,9 @@ inline void frame<F, T, Args...>::agree_with_root(const collective_caller& s, co
   std::rethrow_exception(fault);
 }
 
-template <form F, class T, class... Args>
-inline void frame<F, T, Args...>::send_blocks(const collective_caller& s, const counts_view& counts) {
+template <collective_form F, class T, class... Args>
+inline void collective_frame<F, T, Args...>::send_blocks(const collective_caller& s,
+                                                         const counts_view& counts) {
   const std::size_t holds = in_size();
   call_.in_counts = counts;
   call_.in_displs = view_of<send_displs>();
@@ -204,8 +205,9 @@ inline void frame<F, T, Args...>::send_blocks(const collective_caller& s, const 
   validate_blocks_within(s, send_counts, call_.in_counts, send_displs, end, holds);
 }
 
-template <form F, class T, class... Args>
-inline void frame<F, T, Args...>::receive_blocks(const collective_caller& s, const counts_view& counts) {
+template <collective_form F, class T, class... Args>
+inline void collective_frame<F, T, Args...>::receive_blocks(const collective_caller& s,
+                                                            const counts_view& counts) {
   call_.out_counts = counts;
   call_.out_displs = view_of<recv_displs>();
   const std::size_t end =

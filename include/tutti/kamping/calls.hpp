@@ -27,12 +27,13 @@ template <class A>
 struct seen_as {
   using type = A;
 };
-template <tutti::parameter N, tutti::detail::flow F, tutti::resize_policy P, template <class...> class C>
+template <tutti::parameter N, tutti::detail::data_direction F, tutti::resize_policy P,
+          template <class...> class C>
 struct seen_as<tutti::detail::argument<N, F, P, open_container<C>>> {
   using type = tutti::detail::argument<N, F, P, tutti::detail::automatic>;
 };
 // It determines the type, like any container of T.
-template <tutti::parameter N, tutti::detail::flow F, tutti::resize_policy P, class T>
+template <tutti::parameter N, tutti::detail::data_direction F, tutti::resize_policy P, class T>
 struct seen_as<tutti::detail::argument<N, F, P, default_container_of<T>>> {
   using type = tutti::detail::argument<N, F, P, tutti::dynamic_array<T>>;
 };
@@ -44,7 +45,7 @@ template <class A>
 struct buffer_element {
   using type = void;
 };
-template <tutti::parameter N, tutti::detail::flow F, tutti::resize_policy P, class D>
+template <tutti::parameter N, tutti::detail::data_direction F, tutti::resize_policy P, class D>
 struct buffer_element<tutti::detail::argument<N, F, P, D>> {
   using argument = tutti::detail::argument<N, F, P, D>;
   using type = typename tutti::detail::element_of_argument<N, typename seen_as<argument>::type>::type;
@@ -75,7 +76,7 @@ consteval bool receives_kabool() {
 }
 
 /// Reinterprets bools as kabools, which begin with a bool.
-template <tutti::parameter N, tutti::detail::flow F, tutti::resize_policy P, class D>
+template <tutti::parameter N, tutti::detail::data_direction F, tutti::resize_policy P, class D>
 auto of_kabool(tutti::detail::argument<N, F, P, D>& a) {
   namespace d = tutti::detail;
   if constexpr (d::argument_shape_of<D>() == d::argument_shape::single) {
@@ -91,17 +92,17 @@ auto of_kabool(tutti::detail::argument<N, F, P, D>& a) {
 }
 
 /// A new container in place of an open one.
-template <template <class...> class Container, class T, tutti::parameter N, tutti::detail::flow F,
+template <template <class...> class Container, class T, tutti::parameter N, tutti::detail::data_direction F,
           tutti::resize_policy P>
 auto opened(const tutti::detail::argument<N, F, P, tutti::detail::automatic>&) {
   return tutti::detail::make_new<N, F, Container<T>>();
 }
-template <template <class...> class, class T, tutti::parameter N, tutti::detail::flow F,
+template <template <class...> class, class T, tutti::parameter N, tutti::detail::data_direction F,
           tutti::resize_policy P, template <class...> class C>
 auto opened(const tutti::detail::argument<N, F, P, open_container<C>>&) {
   return tutti::detail::make_new<N, F, C<T>>();
 }
-template <template <class...> class Container, class, tutti::parameter N, tutti::detail::flow F,
+template <template <class...> class Container, class, tutti::parameter N, tutti::detail::data_direction F,
           tutti::resize_policy P, class T>
 auto opened(const tutti::detail::argument<N, F, P, default_container_of<T>>&) {
   return tutti::detail::make_new<N, F, Container<T>>();

@@ -18,12 +18,12 @@ namespace kamping::internal {
 
 template <class A>
 inline constexpr bool is_native_type = false;
-template <tutti::detail::flow F, tutti::resize_policy P>
+template <tutti::detail::data_direction F, tutti::resize_policy P>
 inline constexpr bool
     is_native_type<tutti::detail::argument<tutti::parameter::send_recv_type, F, P, native_layout>> = true;
 template <class A>
 inline constexpr bool is_native_op = false;
-template <tutti::detail::flow F, tutti::resize_policy P, class Declared>
+template <tutti::detail::data_direction F, tutti::resize_policy P, class Declared>
 inline constexpr bool is_native_op<
     tutti::detail::argument<tutti::parameter::op, F, P, tutti::detail::callable<mpi_operator, Declared>>> =
     true;
@@ -31,12 +31,13 @@ inline constexpr bool is_native_op<
 /// A buffer whose container the call makes.
 template <class A>
 inline constexpr bool is_open_buffer = false;
-template <tutti::parameter N, tutti::detail::flow F, tutti::resize_policy P>
+template <tutti::parameter N, tutti::detail::data_direction F, tutti::resize_policy P>
 inline constexpr bool is_open_buffer<tutti::detail::argument<N, F, P, tutti::detail::automatic>> = true;
-template <tutti::parameter N, tutti::detail::flow F, tutti::resize_policy P, template <class...> class C>
+template <tutti::parameter N, tutti::detail::data_direction F, tutti::resize_policy P,
+          template <class...> class C>
 inline constexpr bool is_open_buffer<tutti::detail::argument<N, F, P, open_container<C>>> = true;
 
-template <tutti::parameter N, tutti::detail::flow F, tutti::resize_policy P, class T>
+template <tutti::parameter N, tutti::detail::data_direction F, tutti::resize_policy P, class T>
 inline constexpr bool is_open_buffer<tutti::detail::argument<N, F, P, default_container_of<T>>> = true;
 
 /// Whether a reduction with these arguments combines items of an MPI datatype by an MPI operator.

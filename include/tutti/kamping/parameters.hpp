@@ -41,10 +41,10 @@ struct stored_datatype {
 
 // It refers to a variable of the caller, and is therefore not part of a result.
 template <tutti::parameter Name>
-struct tutti::detail::argument<Name, tutti::detail::flow::out, tutti::no_resize,
+struct tutti::detail::argument<Name, tutti::detail::data_direction::out, tutti::no_resize,
                                kamping::internal::stored_datatype> {
   static constexpr parameter name = Name;
-  static constexpr flow direction = flow::out;
+  static constexpr data_direction direction = data_direction::out;
   static constexpr resize_policy policy = tutti::no_resize;
   static constexpr bool owning = false;
   using data_type = kamping::internal::stored_datatype;
@@ -73,7 +73,7 @@ namespace internal {
 inline constexpr auto no_resize = tutti::no_resize;
 template <tutti::parameter Name>
 constexpr auto number(int value) {
-  return tutti::detail::argument<Name, tutti::detail::flow::in, no_resize, int>{value};
+  return tutti::detail::argument<Name, tutti::detail::data_direction::in, no_resize, int>{value};
 }
 constexpr int rank_from(std::integral auto rank) {
   const int value = static_cast<int>(rank);
@@ -99,11 +99,11 @@ struct mpi_operator {
 
 template <tutti::parameter Name>
 auto type_out() {
-  return tutti::detail::argument<Name, tutti::detail::flow::out, no_resize, returned_datatype>{};
+  return tutti::detail::argument<Name, tutti::detail::data_direction::out, no_resize, returned_datatype>{};
 }
 template <tutti::parameter Name>
 auto type_out(MPI_Datatype& to) {
-  return tutti::detail::argument<Name, tutti::detail::flow::out, no_resize, stored_datatype>{{&to}};
+  return tutti::detail::argument<Name, tutti::detail::data_direction::out, no_resize, stored_datatype>{{&to}};
 }
 
 /// alloc_new_using<C>: a C of the elements of the call.
@@ -112,7 +112,7 @@ struct allocate_using {};
 /// The data of such a buffer.
 template <template <class...> class C>
 struct open_container {};
-template <tutti::parameter Name, tutti::detail::flow Flow, template <class...> class C>
+template <tutti::parameter Name, tutti::detail::data_direction Flow, template <class...> class C>
 constexpr auto open_buffer(const allocate_using<C>&) {
   return tutti::detail::argument<Name, Flow, tutti::resize_to_fit, open_container<C>>{};
 }
@@ -121,17 +121,17 @@ template <class T>
 struct allocate_default {};
 template <class T>
 struct default_container_of {};
-template <tutti::parameter Name, tutti::detail::flow Flow, class T>
+template <tutti::parameter Name, tutti::detail::data_direction Flow, class T>
 constexpr auto open_buffer(const allocate_default<T>&) {
   return tutti::detail::argument<Name, Flow, tutti::resize_to_fit, default_container_of<T>>{};
 }
 template <tutti::parameter Name, class T>
 constexpr auto new_counts(const allocate_default<T>&) {
-  return tutti::detail::make_new<Name, tutti::detail::flow::out, std::vector<T>>();
+  return tutti::detail::make_new<Name, tutti::detail::data_direction::out, std::vector<T>>();
 }
 template <tutti::parameter Name, template <class...> class C>
 constexpr auto new_counts(const allocate_using<C>&) {
-  return tutti::detail::make_new<Name, tutti::detail::flow::out, C<int>>();
+  return tutti::detail::make_new<Name, tutti::detail::data_direction::out, C<int>>();
 }
 
 /// The layout of an MPI datatype, with the datatype itself for MPI operators.
@@ -141,7 +141,7 @@ struct native_layout : tutti::layout {
 };
 template <tutti::parameter Name>
 auto native_type(MPI_Datatype type) {
-  return tutti::detail::argument<Name, tutti::detail::flow::in, no_resize, native_layout>{
+  return tutti::detail::argument<Name, tutti::detail::data_direction::in, no_resize, native_layout>{
       native_layout(type)};
 }
 
@@ -196,11 +196,11 @@ inline constexpr internal::allocate_using<C> alloc_new_using{};
 #define TUTTI_KAMPING_OPEN(FUNCTION, NAME, FLOW)                                                        \
   template <tutti::resize_policy = no_resize, template <class...> class C>                              \
   constexpr auto FUNCTION(const internal::allocate_using<C>& how) {                                     \
-    return internal::open_buffer<tutti::parameter::NAME, tutti::detail::flow::FLOW>(how);               \
+    return internal::open_buffer<tutti::parameter::NAME, tutti::detail::data_direction::FLOW>(how);               \
   }                                                                                                     \
   template <tutti::resize_policy = no_resize, class T>                                                  \
   constexpr auto FUNCTION(const internal::allocate_default<T>& how) {                                   \
-    return internal::open_buffer<tutti::parameter::NAME, tutti::detail::flow::FLOW>(how);               \
+    return internal::open_buffer<tutti::parameter::NAME, tutti::detail::data_direction::FLOW>(how);               \
   }
 #define TUTTI_KAMPING_COUNTS(NAME)                                                                      \
   template <tutti::resize_policy = no_resize, template <class...> class C>                              \
@@ -285,11 +285,13 @@ inline auto send_recv_type_out(MPI_Datatype& to) {
 /// The same as status_out(s): the call writes into s. Without s it is part of the result, as a
 /// Status.
 inline auto status_out(Status& s) {
-  return tutti::detail::argument<tutti::parameter::status, tutti::detail::flow::out, no_resize, Status&>{s};
+  return tutti::detail::argument<tutti::parameter::status, tutti::detail::data_direction::out, no_resize,
+                                 Status&>{s};
 }
 inline auto status_out(MPI_Status& s) { return internal::native_status_argument{{&s}}; }
 inline auto status_out() {
-  return tutti::detail::argument<tutti::parameter::status, tutti::detail::flow::out, no_resize, Status>{};
+  return tutti::detail::argument<tutti::parameter::status, tutti::detail::data_direction::out, no_resize,
+                                 Status>{};
 }
 inline auto status(Status& s) { return status_out(s); }
 inline auto status(MPI_Status& s) { return status_out(s); }

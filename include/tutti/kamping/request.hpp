@@ -25,13 +25,14 @@ struct native_status {
     return *this;
   }
 };
-using native_status_argument = tutti::detail::argument<tutti::parameter::status, tutti::detail::flow::out,
-                                                       tutti::no_resize, native_status>;
+using native_status_argument =
+    tutti::detail::argument<tutti::parameter::status, tutti::detail::data_direction::out, tutti::no_resize,
+                            native_status>;
 
 /// The status that a parameter of wait() or test() requests.
 template <class Parameter>
 inline constexpr bool asks_owned = false;
-template <tutti::parameter N, tutti::detail::flow F, tutti::resize_policy P>
+template <tutti::parameter N, tutti::detail::data_direction F, tutti::resize_policy P>
 inline constexpr bool asks_owned<tutti::detail::argument<N, F, P, Status>> = true;
 
 template <class Parameter>
@@ -44,10 +45,10 @@ void put_status(Parameter& to, const tutti::status& what) {
 
 // It refers to a status of the caller, and is therefore not part of a result.
 template <>
-struct tutti::detail::argument<tutti::parameter::status, tutti::detail::flow::out, tutti::no_resize,
+struct tutti::detail::argument<tutti::parameter::status, tutti::detail::data_direction::out, tutti::no_resize,
                                kamping::internal::native_status> {
   static constexpr parameter name = parameter::status;
-  static constexpr flow direction = flow::out;
+  static constexpr data_direction direction = data_direction::out;
   static constexpr resize_policy policy = tutti::no_resize;
   static constexpr bool owning = false;
   using data_type = kamping::internal::native_status;

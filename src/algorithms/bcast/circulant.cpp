@@ -23,7 +23,7 @@ void write(const shape& s, builder& b) {
   const int v = s.relative(), n = s.of(algorithm_parameter::blocks);
   const auto sends = c.sends(v), receives = c.receives(v);
   const place vector = whole(v == 0 ? buffer::input : buffer::output);
-  parts::circulant_phases(b, c, n, parts::flow::from_root, [&](int k, bool, auto at_block) {
+  parts::circulant_phases(b, c, n, parts::tree_direction::from_root, [&](int k, bool, auto at_block) {
     const auto i = static_cast<std::size_t>(k);
     const int to = (v + c.skip(k)) % s.size, from = (v - c.skip(k) + s.size) % s.size;
     if (to != 0) b.send(s.absolute(to), piece(vector, at_block(sends[i]), n));

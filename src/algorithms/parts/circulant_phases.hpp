@@ -12,15 +12,16 @@
 
 namespace tutti::parts {
 
-enum class flow { from_root, to_root };
+enum class tree_direction { from_root, to_root };
 
 /// Calls round(k, last, at_block) for every round of a phase. at_block(v) is the index of entry v
 /// of a schedule of patterns::circulant. It must be used in piece(vector, at_block(v), n), which
 /// omits negative indices. In the last phase every v > 0 counts as 0.
 template <class Round>
-void circulant_phases(builder& b, const patterns::circulant& c, int n, flow direction, Round round) {
+void circulant_phases(builder& b, const patterns::circulant& c, int n, tree_direction direction,
+                      Round round) {
   const int q = c.phase(), loops = c.phases(n) - 1, idle = c.idle(n);
-  const bool reverse = direction == flow::to_root;
+  const bool reverse = direction == tree_direction::to_root;
   const auto phase = [&](bool last, auto at_block) {
     for (int i = 0; i < q; ++i) {
       round(reverse ? q - 1 - i : i, last, at_block);

@@ -41,7 +41,7 @@ void write(const shape& s, builder& b) {
     return false;
   };
   bool combined = false;
-  parts::circulant_phases(b, c, n, parts::flow::to_root, [&](int k, bool last, auto at_block) {
+  parts::circulant_phases(b, c, n, parts::tree_direction::to_root, [&](int k, bool last, auto at_block) {
     const auto part = [&](buffer which, int e) { return piece(whole(which), at_block(e), n); };
     const auto own = [&](int e) { return part(begun(k, last, e) ? sum : buffer::input, e); };
     const int sent = send_blocks[static_cast<std::size_t>(k)];

@@ -66,7 +66,7 @@ void embedded_p2p_transport::wait_until_sent(transfer& t, const shm::wait_site& 
 // Writers on other workers ring the wakeup flag of this rank's worker, not that of the rank. So
 // this rank waits on its own flag only if there is one worker.
 void embedded_p2p_transport::wait_for_next(const shm::wait_site& site) {
-  where_.ep().wait(queue_->arrival_word(), queue_->arrival_value(), one_worker_, site);
+  where_.ep().wait(queue_->published_word(), queue_->published_value(), one_worker_, site);
 }
 
 bool embedded_p2p_transport::receive_contents(shm::unexpected_message& one, void* into, transfer&,

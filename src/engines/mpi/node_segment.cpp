@@ -20,7 +20,7 @@ std::string mpi_text(const char* call, int code) { return std::string(call) + ":
 }  // namespace
 
 // Returns the same text on all ranks: empty if no rank has a reason, else that of the first one.
-std::string node_segment::agree(const std::string& why) {
+std::string node_segment::first_error_of_all(const std::string& why) {
   const int mine = why.empty() ? size_ : rank_;
   int first = size_;
   check(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, node_), "run", rank_);
@@ -50,7 +50,7 @@ std::string node_segment::attach_window(const shm::segment_layout& layout) {
       MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, node_, &mine, &window_);
   std::string why;
   if (code != MPI_SUCCESS) why = mpi_text("MPI_Win_allocate_shared", code);
-  if (!agree(why).empty()) {
+  if (!first_error_of_all(why).empty()) {
     window_ = MPI_WIN_NULL;  // some ranks may have none, so nobody can free it
     return why;
   }
@@ -68,9 +68,9 @@ std::string node_segment::attach_window(const shm::segment_layout& layout) {
 
 // The leader removes the name of its file as soon as all ranks have opened it.
 std::string node_segment::attempt(memory_kind kind, const shm::segment_layout& layout) {
-  std::string why = agree(attach(kind, layout));
+  std::string why = first_error_of_all(attach(kind, layout));
   memory_.complete_attach();
-  if (why.empty()) why = agree(memory_.join(rank_));
+  if (why.empty()) why = first_error_of_all(memory_.join(rank_));
   memory_.complete();
   if (!why.empty()) close_together();
   return why;

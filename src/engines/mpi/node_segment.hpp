@@ -38,7 +38,7 @@ class node_segment {
   std::string attempt(shm::memory_kind kind, const shm::segment_layout& layout);
   std::string attach(shm::memory_kind kind, const shm::segment_layout& layout);
   std::string attach_window(const shm::segment_layout& layout);
-  std::string agree(const std::string& why);
+  std::string first_error_of_all(const std::string& why);
 
   MPI_Comm node_ = MPI_COMM_NULL;  // during open()
   int rank_ = 0, size_ = 1;

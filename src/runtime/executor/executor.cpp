@@ -130,13 +130,13 @@ bool schedule_run::round(const item& r, bool blocking) {
 // The waits are out of line, so that the frequent path stays compact.
 void schedule_run::wait_for_space(shm::channel& c) {
   do
-    bound_->where.ep().wait(c.space_word(), c.space_value(), c.same_worker(),
+    bound_->where.ep().wait(c.consumed_word(), c.consumed_value(), c.same_worker(),
                             site("space in the channel to", c.to()));
   while (!c.has_space());
 }
 void schedule_run::wait_for_message(shm::channel& c, shm::arrival& a) {
   do
-    bound_->where.ep().wait(c.arrival_word(), c.arrival_value(), c.same_worker(),
+    bound_->where.ep().wait(c.published_word(), c.published_value(), c.same_worker(),
                             site("a message from", c.from()));
   while (!c.find(tag_, a));
 }
@@ -243,8 +243,8 @@ const char* reported_algorithm(const call& c, const char* name) noexcept {
 }
 
 shm::wait_site schedule_run::site(const char* what, int peer) const noexcept {
-  return {called(*call_), reported_algorithm(*call_, bound_->name), what, peer,
-          static_cast<int>(pc_), call_id_};
+  return {called(*call_), reported_algorithm(*call_, bound_->name), what, peer, static_cast<int>(pc_),
+          call_id_};
 }
 
 void schedule_run::throw_wrong_length(const step& s, std::size_t received, std::size_t expected) const {

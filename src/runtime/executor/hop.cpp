@@ -46,7 +46,7 @@ bool hop::send(state& s, bool blocking) {
   if (s.to < 0 || s.posted) return true;
   while (!s.out->has_space()) {
     if (!blocking) return false;
-    where_.ep().wait(s.out->space_word(), s.out->space_value(), s.out->same_worker(),
+    where_.ep().wait(s.out->consumed_word(), s.out->consumed_value(), s.out->same_worker(),
                      site("space in the channel to", s.out->to()));
   }
   s.read.store(shm::channel::is_rendezvous(s.bytes) ? 0 : 1, std::memory_order_relaxed);
@@ -61,7 +61,7 @@ bool hop::receive(state& s, bool blocking) {
   shm::arrival a;
   while (!s.in->find(where_.id() << 24 | call_id, a)) {
     if (!blocking) return false;
-    where_.ep().wait(s.in->arrival_word(), s.in->arrival_value(), s.in->same_worker(),
+    where_.ep().wait(s.in->published_word(), s.in->published_value(), s.in->same_worker(),
                      site("a message from", s.in->from()));
   }
   if (a.bytes != s.received) {

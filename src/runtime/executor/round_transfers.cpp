@@ -227,14 +227,14 @@ void schedule_run::wait_for_one(const item& r) {
     } else {
       const char* what =
           steps[r.sends + i].kind == step_kind::await_signal ? "a signal from" : "a message from";
-      ep.wait(c.arrival_word(), c.arrival_value(), c.same_worker(),
+      ep.wait(c.published_word(), c.published_value(), c.same_worker(),
               site(what, members.address(peer_of(steps[r.sends + i]))));
     }
     return;
   }
   if (unposted != nullptr) {
     shm::channel& c = *unposted_link->out;
-    ep.wait(c.space_word(), c.space_value(), c.same_worker(), site("space in the channel to", c.to()));
+    ep.wait(c.consumed_word(), c.consumed_value(), c.same_worker(), site("space in the channel to", c.to()));
   } else if (unread != nullptr) {
     shm::channel& c = *unread_link->out;
     ep.wait(unread->done, 1, c.same_worker(), site("its data to be read by", c.to()));

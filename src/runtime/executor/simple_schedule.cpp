@@ -25,7 +25,7 @@ shm::wait_site schedule_run::site_of(const bound_schedule& b, const bound_exchan
 [[gnu::noinline]] void schedule_run::wait_to_send(bound_schedule& b, const bound_exchange& e, const call& c,
                                                   std::uint32_t call_id) {
   const shm::wait_site wait_at = site_of(b, e, c, call_id, "space in the channel to", e.to->to());
-  do b.where.ep().wait(e.to->space_word(), e.to->space_value(), e.to->same_worker(), wait_at);
+  do b.where.ep().wait(e.to->consumed_word(), e.to->consumed_value(), e.to->same_worker(), wait_at);
   while (!e.to->has_space());
 }
 
@@ -35,7 +35,7 @@ shm::wait_site schedule_run::site_of(const bound_schedule& b, const bound_exchan
                                                                  const call& c, std::uint32_t call_id) {
   shm::channel& from = *e.from;
   if (!from.has_unread()) {
-    b.where.ep().wait(from.arrival_word(), from.arrival_value(), from.same_worker(),
+    b.where.ep().wait(from.published_word(), from.published_value(), from.same_worker(),
                       site_of(b, e, c, call_id, "a message from", from.from()));
     const std::size_t bytes = static_cast<std::size_t>(e.result.blocks) * c.count * c.type.size;
     if (const std::byte* data = from.find_small(tag_of(b, call_id), bytes)) return data;

@@ -62,9 +62,9 @@ class channel {
     cached_consumed_ = consumed_.load(std::memory_order_acquire);
     return sent_ - cached_consumed_ < slot_count;
   }
-  /// Without space, the producer waits until space_word() reaches space_value().
-  const std::atomic<std::uint32_t>& space_word() const noexcept { return consumed_; }
-  std::uint32_t space_value() const noexcept { return sent_ - slot_count + 1; }
+  /// Without space, the producer waits until consumed_word() reaches consumed_value().
+  const std::atomic<std::uint32_t>& consumed_word() const noexcept { return consumed_; }
+  std::uint32_t consumed_value() const noexcept { return sent_ - slot_count + 1; }
 
   static constexpr bool is_rendezvous(std::size_t bytes) noexcept { return bytes > cell_bytes; }
 
@@ -74,7 +74,7 @@ class channel {
     if (!is_rendezvous(bytes)) return post_small(tag, data, bytes);
     slot& s = ring_[sent_ % slot_count];
     const remote r{static_cast<const std::byte*>(data), bytes, done};
-    s.form = by_address;
+    s.encoding = by_address;
     std::memcpy(s.payload, &r, sizeof r);
     publish(s, tag);
   }
@@ -82,14 +82,14 @@ class channel {
   void post_small(std::uint64_t tag, const void* data, std::size_t bytes) {
     slot& s = ring_[sent_ % slot_count];
     if (bytes <= inline_bytes) {
-      s.form = static_cast<std::uint32_t>(bytes);
+      s.encoding = static_cast<std::uint32_t>(bytes);
       if (bytes == 8) {
         std::memcpy(s.payload, data, 8);
       } else if (bytes != 0) {
         std::memcpy(s.payload, data, bytes);
       }
     } else {
-      s.form = static_cast<std::uint32_t>(bytes) | in_cell;
+      s.encoding = static_cast<std::uint32_t>(bytes) | in_cell;
       std::memcpy(cell_of(sent_), data, bytes);
     }
     publish(s, tag);
@@ -115,12 +115,12 @@ class channel {
     slot& s = ring_[next_ % slot_count];
     if (s.sequence.load(std::memory_order_acquire) != next_ + 1 || s.tag != tag || !unexpected_.empty())
       return nullptr;
-    if (s.form == bytes && bytes <= inline_bytes) return s.payload;
-    return s.form == (static_cast<std::uint32_t>(bytes) | in_cell) ? cell(next_) : nullptr;
+    if (s.encoding == bytes && bytes <= inline_bytes) return s.payload;
+    return s.encoding == (static_cast<std::uint32_t>(bytes) | in_cell) ? cell(next_) : nullptr;
   }
   /// Whether a message has arrived that is not consumed.
   bool has_unread() const noexcept {
-    return !unexpected_.empty() || arrival_word().load(std::memory_order_acquire) == arrival_value();
+    return !unexpected_.empty() || published_word().load(std::memory_order_acquire) == published_value();
   }
   void consume_small() noexcept {
     consumed_.store(++next_, std::memory_order_release);
@@ -136,18 +136,19 @@ class channel {
     if (done != nullptr) done->store(1, std::memory_order_release);
     wake(*from_wakeup_);
   }
-  /// After find() found nothing, the consumer waits until arrival_word() reaches arrival_value().
-  const std::atomic<std::uint32_t>& arrival_word() const noexcept {
+  /// After find() found nothing, the consumer waits until published_word() reaches
+  /// published_value().
+  const std::atomic<std::uint32_t>& published_word() const noexcept {
     return ring_[next_ % slot_count].sequence;
   }
-  std::uint32_t arrival_value() const noexcept { return next_ + 1; }
+  std::uint32_t published_value() const noexcept { return next_ + 1; }
 
  private:
   static constexpr std::uint32_t in_cell = 1u << 30, by_address = 1u << 31;
 
   struct alignas(64) slot {
     std::atomic<std::uint32_t> sequence{0};
-    std::uint32_t form = 0;
+    std::uint32_t encoding = 0;
     std::uint64_t tag = 0;
     std::byte payload[inline_bytes];
   };
@@ -180,12 +181,12 @@ class channel {
   void read(slot& s, std::uint32_t sequence, arrival& found) noexcept {
     found.unexpected = false;
     found.done = nullptr;
-    if (s.form <= inline_bytes) {
+    if (s.encoding <= inline_bytes) {
       found.data = s.payload;
-      found.bytes = s.form;
-    } else if ((s.form & by_address) == 0) {
+      found.bytes = s.encoding;
+    } else if ((s.encoding & by_address) == 0) {
       found.data = cell(sequence);
-      found.bytes = s.form & ~in_cell;
+      found.bytes = s.encoding & ~in_cell;
     } else {
       remote r;
       std::memcpy(&r, s.payload, sizeof r);

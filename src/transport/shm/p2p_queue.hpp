@@ -90,9 +90,9 @@ class p2p_queue {
     ++consumed_;
     return one;
   }
-  /// If there is none, the receiver waits until arrival_word() reaches arrival_value().
-  const std::atomic<std::uint32_t>& arrival_word() const noexcept { return posted_; }
-  std::uint32_t arrival_value() const noexcept { return consumed_ + 1; }
+  /// If there is none, the receiver waits until published_word() reaches published_value().
+  const std::atomic<std::uint32_t>& published_word() const noexcept { return posted_; }
+  std::uint32_t published_value() const noexcept { return consumed_ + 1; }
 
  private:
   bool collect_posted() noexcept;

@@ -52,13 +52,13 @@ struct process_channel_traits {
 
 struct alignas(64) process_slot {
   std::atomic<std::uint32_t> sequence{0};
-  std::uint32_t form = 0;
+  std::uint32_t encoding = 0;
   std::uint64_t tag = 0;
   alignas(8) std::byte payload[48];
 };
 static_assert(sizeof(process_slot) == 64 && std::atomic<std::uint32_t>::is_always_lock_free);
 
-/// The form of a slot: a kind and a number of bytes.
+/// The encoding of a slot: a kind and a number of bytes.
 enum slot_form : std::uint32_t {
   whole_inline = 0u << 29,   ///< a message in the payload
   whole_in_cell = 1u << 29,  ///< a message in a cell; payload: its index

@@ -63,8 +63,8 @@ class process_receiver {
     auto&& seen = M::view(s);
     if (seen.tag != tag || is_engaged()) [[unlikely]]
       return nullptr;
-    if (seen.form == bytes && bytes <= T::inline_bytes) return s.payload;
-    return seen.form == (whole_in_cell | bytes) ? cell(payload_of<std::uint32_t>(seen)) : nullptr;
+    if (seen.encoding == bytes && bytes <= T::inline_bytes) return s.payload;
+    return seen.encoding == (whole_in_cell | bytes) ? cell(payload_of<std::uint32_t>(seen)) : nullptr;
   }
   void consume() {
     words_->publish(lines_->consumed, ++next_);
@@ -125,8 +125,8 @@ class process_receiver {
     process_slot& s = lines_->ring[next_ % T::slot_count];
     if (M::acquire(s.sequence) != next_ + 1) return false;
     auto&& seen = M::view(s);
-    const std::size_t bytes = seen.form & bytes_mask;
-    switch (seen.form & kind_mask) {
+    const std::size_t bytes = seen.encoding & bytes_mask;
+    switch (seen.encoding & kind_mask) {
       case whole_inline:
         begin(seen, bytes);
         take_piece(s.payload, bytes);
@@ -170,7 +170,7 @@ class process_receiver {
   void begin(const Slot& s, std::size_t bytes) {
     const std::uint64_t tag = s.tag;
     recv_request* const r =
-        (s.form & is_replacement) != 0
+        (s.encoding & is_replacement) != 0
             ? refused_.remove_if([tag](const recv_request& one) { return one.number == tag; })
             : match(tag);
     current_ = {true, r, {}, bytes, 0};

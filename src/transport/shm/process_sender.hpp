@@ -80,9 +80,9 @@ class process_sender {
     collect_consumed();
     return sent_ - consumed_ < T::slot_count;
   }
-  void fill_and_publish(std::uint32_t form, std::uint64_t tag, const void* payload, std::size_t bytes) {
+  void fill_and_publish(std::uint32_t encoding, std::uint64_t tag, const void* payload, std::size_t bytes) {
     process_slot& s = lines_->ring[sent_ % T::slot_count];
-    M::set(s.form, form);
+    M::set(s.encoding, encoding);
     M::set(s.tag, tag);
     M::write(s.payload, payload, bytes);
     words_->publish(s.sequence, ++sent_);

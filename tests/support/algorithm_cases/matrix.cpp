@@ -117,7 +117,7 @@ coverage coverage_if_combining(collective what) { return combines(what) ? covera
 }  // namespace
 
 void try_algorithm(detail::communicator_impl& comm, cases& cases, const pure_algorithm& a) {
-  if (is_neighborly(a.what) || has_restriction(a.restrictions, restriction::inter)) return;
+  if (is_neighborhood(a.what) || has_restriction(a.restrictions, restriction::inter)) return;
   const std::string name(a.name);
   try_all_of<affine>(comm, cases, name, a.what, coverage::all);
   try_all_of<std::uint64_t>(comm, cases, name, a.what, coverage_if_combining(a.what));
@@ -132,7 +132,7 @@ void try_every_algorithm(detail::communicator_impl& comm, cases& cases) {
   for (const pure_algorithm* a : catalogue()) try_algorithm(comm, cases, *a);
   for (std::size_t i = 0; i < collective_names.size(); ++i) {
     const auto what = static_cast<collective>(i);
-    if (is_neighborly(what)) continue;
+    if (is_neighborhood(what)) continue;
     const std::string name = std::string(collective_names[i]) + "/native";
     try_all_of<affine>(comm, cases, name, what, coverage::all);
     try_all_of<std::uint64_t>(comm, cases, name, what, coverage_if_combining(what));

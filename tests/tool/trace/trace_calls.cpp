@@ -84,14 +84,14 @@ struct communicators {
     bool inter = false, neighborly = false;
     for (const requested_call& w : calls) {
       inter = inter || w.inter;
-      neighborly = neighborly || is_neighborly(w.what);
+      neighborly = neighborly || is_neighborhood(w.what);
     }
     if (inter) groups = detail::between(job, comm.size() / 2);
     const int left = (comm.rank() + comm.size() - 1) % comm.size(), right = (comm.rank() + 1) % comm.size();
     if (neighborly) ring = detail::with_graph(job, std::span(&left, 1), std::span(&right, 1));
   }
   detail::communicator_impl& of(const requested_call& w) const {
-    return w.inter ? *groups : is_neighborly(w.what) ? *ring : job;
+    return w.inter ? *groups : is_neighborhood(w.what) ? *ring : job;
   }
 };
 
