@@ -6,8 +6,8 @@
 // TUTTI_COLLECTIVE(gather, gather) declares gather, igather and gather_init, which take named
 // parameters: `template <class... Args> auto gather(Args&&... args) const`. The second name is the
 // enumerator of `collective`; what follows it sets further members of detail::collective_form.
-// TUTTI_MESSAGE declares one point-to-point call; what follows the enumerator of `message_call` sets
-// members of detail::message_form.
+// TUTTI_MESSAGE declares one point-to-point call; what follows the enumerator of `message_call`
+// sets members of detail::message_form.
 //
 // ..._ALSO_ALONE: the call may be made without arguments, too. ..._OF_TYPE: the same, and the type
 // of the elements may be named: `template <class T = void, class... Args> auto bcast(...)`. The
