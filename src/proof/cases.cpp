@@ -146,6 +146,7 @@ std::vector<case_options> call_shapes(const pure_algorithm& a, int ranks, bool e
   return all;
 }
 
+// `tried_inputs` describes them.
 std::vector<std::size_t> counts_of(const pure_algorithm& a, int ranks) {
   const auto p = static_cast<std::size_t>(ranks);
   if (a.what == collective::barrier) return {0};

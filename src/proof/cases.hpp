@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Chooses the calls on which an algorithm is proved. With the default parameters these are all
-// roots, modes (in place, ordered) and counts for up to 64 ranks. Other parameter values and splits
-// into two groups are all tried for few ranks. For more ranks fewer of them are drawn, and each
-// number of ranks draws other ones. But every root, every split, every fan-out and every radix is
-// always included.
+// roots and modes (in place, ordered) for up to 64 ranks, each with up to four counts. Other
+// parameter values and splits into two groups are all tried for few ranks. For more ranks fewer of
+// them are drawn, and each number of ranks draws other ones. But every root, every split, every
+// fan-out and every radix is always included.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +40,12 @@ case_list result_cases(const pure_algorithm& a, int ranks, bool exhaustive = fal
 /// The calls for the claims. Their counts depend on the schedules and are chosen later
 /// (divisible_counts).
 std::vector<case_options> claim_cases(const pure_algorithm& a, int ranks);
+
+/// The counts and parameter values of result_cases(), for a report: lines of at most 78 columns.
+inline constexpr const char* tried_inputs[] = {
+    "counts: 0, 1, p - 1 and 2 p + 3 elements; 0, 1, 3 and 7 per block if p > 9;",
+    "  p, p + 1 and 2 p + 3 if the algorithm needs an element per rank",
+    "other parameters: up to 5 values of each, among them its default; every k"};
 
 /// Counts that are divisible by all parts, pieces and segments of the schedules.
 std::vector<std::size_t> divisible_counts(const case_options& w, const std::vector<schedule>& schedules);

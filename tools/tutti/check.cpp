@@ -163,6 +163,8 @@ void print_coverage(const proof_result& all, bool exhaustive) {
   drawn =
       line(all.topologies, "combinations of topology, parameters, root, mode and count of compositions") ||
       drawn;
+  if (all.default_parameters.all > 0)
+    for (const char* const text : proof::tried_inputs) fmt::print("  {}\n", text);
   if (drawn && !exhaustive) fmt::print("  --exhaustive tries all of them\n");
 }
 
@@ -301,18 +303,19 @@ void add_check(CLI::App& app, int& status) {
       ->capture_default_str();
   command->add_option("--threads", options->threads, "Number of threads; default 2")
       ->check(CLI::Range(1u, 256u));
-  command->add_flag(
-      "--exhaustive", options->exhaustive,
-      "Try every combination of root, mode, count, parameters and split, however long it takes");
+  command->add_flag("--exhaustive", options->exhaustive,
+                    "Try every combination of root, mode and split with all tried counts and parameters, "
+                    "however long it takes");
   command->add_flag("--json", options->as_json, "An array of objects");
   command->add_flag("--quiet", options->quiet, "Only faults, and the last lines");
   command->footer(
       "Executes every schedule symbolically, all ranks at once, without buffers. Status 0: all hold; 1:\n"
-      "some do not. Up to 64 ranks it tries every combination of root, mode (in place, ordered) and count\n"
-      "with the default parameters. For few ranks it tries all other parameters, splits into groups and\n"
-      "topologies, and for more ranks a random sample. The last lines count the combinations; \"all\n"
-      "proved\" means that all were tried. Of a composition it executes the composite plans over many\n"
-      "topologies of ranks on nodes; its messages are the calls that it makes.\n\n"
+      "some do not. Up to 64 ranks it tries every combination of root and mode (in place, ordered), with\n"
+      "the default parameters and a few counts. For few ranks it tries the same with other parameters,\n"
+      "splits into groups and topologies, and for more ranks a random sample. The last lines name the\n"
+      "counts and parameters, and count the combinations; \"all proved\" means that all were tried. Of a\n"
+      "composition it executes the composite plans over many topologies of ranks on nodes; its messages\n"
+      "are the calls that it makes.\n\n"
       "Examples:\n"
       "  tutti check\n"
       "  tutti check allreduce --ranks 1..33\n"

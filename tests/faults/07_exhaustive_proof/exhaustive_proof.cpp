@@ -80,6 +80,7 @@ TEST(check, prints_all_proved_only_if_nothing_was_skipped) {
   EXPECT_NE(many.text.find("all  : 320 of 320 combinations of root, mode and count"), std::string::npos)
       << many.text;
   EXPECT_NE(many.text.find("drawn: "), std::string::npos) << many.text;
+  EXPECT_NE(many.text.find("counts: 0, 1, p - 1 and 2 p + 3 elements"), std::string::npos) << many.text;
   EXPECT_NE(many.text.find("--exhaustive"), std::string::npos) << many.text;
   const command_result all = tool_tests::tutti("check reduce/knomial --ranks 20 --exhaustive");
   EXPECT_NE(all.text.find(": all proved\n"), std::string::npos) << all.text;
