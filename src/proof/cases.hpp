@@ -45,7 +45,8 @@ std::vector<case_options> claim_cases(const pure_algorithm& a, int ranks);
 inline constexpr const char* tried_inputs[] = {
     "counts: 0, 1, p - 1 and 2 p + 3 elements; 0, 1, 3 and 7 per block if p > 9;",
     "  p, p + 1 and 2 p + 3 if the algorithm needs an element per rank",
-    "other parameters: up to 5 values of each, among them its default; every k"};
+    "other parameters: up to 5 values of each, the default among them;",
+    "  every other k and radix in one call for each number of ranks"};
 
 /// Counts that are divisible by all parts, pieces and segments of the schedules.
 std::vector<std::size_t> divisible_counts(const case_options& w, const std::vector<schedule>& schedules);

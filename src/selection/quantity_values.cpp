@@ -75,6 +75,10 @@ value_ranges all_values(collective what, const literals& when) noexcept {
   if (is(when, condition::hierarchical, true) || is(when, condition::equal_nodes, false) ||
       is(when, condition::node_consecutive, false))
     all[at(quantity::nodes)].min = 2;
+  // Nodes of one rank and of two.
+  if (is(when, condition::hierarchical, true) || is(when, condition::equal_nodes, false))
+    all[at(quantity::ranks)].min = 3;
+  if (is(when, condition::equal_nodes, false)) all[at(quantity::ranks_per_node)].max = 0;
   if (is(when, condition::count_ge_ranks, true))
     for (const quantity q : {quantity::bytes, quantity::total_bytes, quantity::count}) all[at(q)].min = 1;
   return all;
@@ -88,7 +92,11 @@ bool possible(collective what, const literals& when, const value_ranges& within)
     r[q].max = std::min(r[q].max, all[q].max);
     if (r[q].empty()) return false;
   }
-  const value_range &ranks = r[at(quantity::ranks)], &count = r[at(quantity::count)];
+  const value_range &ranks = r[at(quantity::ranks)], &count = r[at(quantity::count)],
+                    &per_node = r[at(quantity::ranks_per_node)];
+  if (is(when, condition::hierarchical, true) && per_node == value_range{1, 1}) return false;
+  if (is(when, condition::equal_nodes, true) && r[at(quantity::nodes)].min > 1 && per_node.max == 0)
+    return false;
   if (is(when, condition::count_ge_ranks, true) && count.max < ranks.min) return false;
   if (is(when, condition::count_ge_ranks, false) && !is_vector_form(what) && count.min >= ranks.max)
     return false;

@@ -357,15 +357,19 @@ imported import_mpich(std::string_view text, const std::string& file) {
   std::set<std::pair<int, std::string>> notes;
   for (const int line : inter) notes.emplace(line, "between two groups tutti has one algorithm, \"across\"");
   for (const auto& [name, line] : named) {
-    const auto at = std::find(collective_names.begin(), collective_names.end(), name);
+    const auto find = [](std::string_view one) {
+      return std::find(collective_names.begin(), collective_names.end(), one);
+    };
+    const auto exists = [&](std::string_view one) { return find(one) != collective_names.end(); };
+    const auto at = find(name);
     if (at == collective_names.end()) {
-      const bool is_nonblocking = name.starts_with('i') && named.size() > 0 &&
-                                  std::find(collective_names.begin(), collective_names.end(),
-                                            name.substr(1)) != collective_names.end();
+      const bool is_nonblocking =
+          name.starts_with('i') && (exists(name.substr(1)) || exists(name.substr(1) + "v"));
       notes.emplace(
           line, echoed(name) + (is_nonblocking
                                     ? ": in tutti a nonblocking call runs the algorithm of the blocking call"
-                                    : ": tutti has no such collective"));
+                                : exists(name + "v") ? ": tutti runs the algorithm of " + name + "v"
+                                                     : ": tutti has no such collective"));
       continue;
     }
     const auto c = static_cast<std::size_t>(at - collective_names.begin());

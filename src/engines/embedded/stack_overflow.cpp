@@ -5,7 +5,6 @@
 #include "engines/embedded/stack_overflow.hpp"
 
 #include <csignal>
-#include <cstring>
 #include <mutex>
 
 #include <pthread.h>
@@ -23,32 +22,44 @@ constexpr int handled[] = {SIGSEGV, SIGBUS};
 
 constexpr std::size_t signal_stack_bytes = 64 * 1024;
 
-// Async-signal-safe, like the functions below.
-void write_text(const char* text) noexcept {
-  if (write(STDERR_FILENO, text, std::strlen(text)) < 0) return;  // standard error is closed
-}
+// A line on standard error, in one write, because several ranks may overflow at once. Async-signal-
+// safe.
+class signal_report {
+ public:
+  void add(const char* text) noexcept {
+    while (*text != '\0' && used_ < sizeof line_) line_[used_++] = *text++;
+  }
+  void add(int n) noexcept {
+    char digits[12];
+    char* at = digits + sizeof digits;
+    *--at = '\0';
+    do *--at = static_cast<char>('0' + n % 10);
+    while ((n /= 10) != 0);
+    add(at);
+  }
+  void print() const noexcept {
+    if (write(STDERR_FILENO, line_, used_) < 0) return;  // standard error is closed
+  }
 
-void write_number(int n) noexcept {
-  char digits[12];
-  char* at = digits + sizeof digits;
-  *--at = '\0';
-  do *--at = static_cast<char>('0' + n % 10);
-  while ((n /= 10) != 0);
-  write_text(at);
-}
+ private:
+  char line_[128];
+  std::size_t used_ = 0;
+};
 
 void report(int signal_number, siginfo_t* what, void*) {
   const auto* const at = static_cast<const std::byte*>(what->si_addr);
   const bool by_access = what->si_code > 0;
   if (by_access && at >= guards_begin && at < guards_end && shm::current_rank != nullptr) {
-    write_text("tutti: stack overflow in ");
+    signal_report line;
+    line.add("tutti: stack overflow in ");
     if (const int rank = shm::rank_of_thread(); rank >= 0) {
-      write_text("rank ");
-      write_number(rank);
+      line.add("rank ");
+      line.add(rank);
     } else {
-      write_text("a rank");
+      line.add("a rank");
     }
-    write_text("; raise TUTTI_STACK\n");
+    line.add("; raise TUTTI_STACK\n");
+    line.print();
   }
   std::signal(signal_number, SIG_DFL);
   if (!by_access) std::raise(signal_number);  // otherwise the faulting access is repeated

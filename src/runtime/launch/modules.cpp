@@ -23,6 +23,18 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view file_head = "libtutti-mpi-", file_tail = ".so";
 
+// Whether the program has no dynamic linker. dlopen() then crashes in most modules.
+bool is_linked_statically() {
+  bool has_linker = false;
+  const auto of_program = [](dl_phdr_info* program, std::size_t, void* found) {
+    for (int i = 0; i < program->dlpi_phnum; ++i)
+      if (program->dlpi_phdr[i].p_type == PT_INTERP) *static_cast<bool*>(found) = true;
+    return 1;  // the first object is the program
+  };
+  dl_iterate_phdr(of_program, &has_linker);
+  return !has_linker;
+}
+
 fs::path folder_of_executable() {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
@@ -151,6 +163,10 @@ std::vector<module_file> find_modules(const char* header, std::vector<std::strin
 }
 
 loaded_module load_module(const module_file& file) {
+  if (is_linked_statically())
+    throw engine_error("run", -1, "",
+                       "this program is linked statically, so it cannot load the module of an MPI",
+                       "link it without -static");
   std::string errors;
   for (const std::string& path : file.paths) {
     // Global, because an MPI loads its own plugins, which need its symbols.

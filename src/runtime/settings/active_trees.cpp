@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include <unistd.h>
@@ -39,7 +41,7 @@ void report(const std::string& variable, const std::string& text) {
 }
 
 // The contents of a tree file. If the file has errors, reports them and returns no regions.
-read_result read_file(const std::string& variable, const std::string& path) {
+read_result read_file(const std::string& variable, const std::string& path, bool is_default = false) {
   const bool strict = switch_setting("TUTTI_COLL_STRICT", false);
   const auto [text, unreadable] = read_tree_text(path);
   std::string problem = unreadable;
@@ -51,7 +53,8 @@ read_result read_file(const std::string& variable, const std::string& path) {
   if (problem.empty()) return result;
   if (strict)
     throw usage_error("run", -1, variable, problem,
-                      "correct the file (tutti validate FILE), or unset the variable");
+                      is_default ? "correct the file (tutti validate FILE), or set TUTTI_TREES=none"
+                                 : "correct the file (tutti validate FILE), or unset the variable");
   report(variable, "the default trees are used, because\n  " + problem);
   result = {};
   result.faults.push_back({path, "", 1, problem, ""});
@@ -59,9 +62,15 @@ read_result read_file(const std::string& variable, const std::string& path) {
 }
 
 bool is_other_half_read(tree_half half, const std::string& path, const std::string& both) {
-  if (path == both) return true;
-  for (const auto& [variable, other] : files)
-    if (other != half && setting(variable) == path) return true;
+  const auto is_same = [&](const std::string& other) {
+    std::error_code missing;
+    return other == path || std::filesystem::equivalent(other, path, missing);
+  };
+  if (is_same(both)) return true;
+  for (const auto& [variable, other] : files) {
+    const auto named = setting(variable);
+    if (other != half && named && is_same(*named)) return true;
+  }
   return false;
 }
 
@@ -101,7 +110,9 @@ std::shared_ptr<const document> load_trees(std::string_view engine) {
   document all = builtin_document(engine);
   const trees_file both = user_trees();
   if (!both.path.empty())
-    all = overlay(all, read_file(both.is_default ? "TUTTI_TREES is not set" : "TUTTI_TREES", both.path).made);
+    all = overlay(
+        all, read_file(both.is_default ? "TUTTI_TREES is not set" : "TUTTI_TREES", both.path, both.is_default)
+                 .made);
   for (const auto& [variable, half] : files)
     if (const auto path = setting(variable)) all = overlay(all, read_half(variable, half, *path, both.path));
   return std::make_shared<const document>(std::move(all));

@@ -62,6 +62,17 @@ TEST(steps, contradicting_conditions_are_unreachable) {
       errors_of_region("bcast", "\"native\": true, \"count_ge_ranks\": true", "bytes", two("0")), 0));
   EXPECT_EQ(errors_of_region("bcast", "\"native\": true, \"even_ranks\": true", "ranks", two("2")), "");
   EXPECT_EQ(errors_of_region("bcast", "\"native\": true, \"hierarchical\": true", "nodes", two("2")), "");
+  // The conditions of nodes, and their sizes.
+  const auto of_nodes = [](const char* when, const char* by, const std::string& steps) {
+    return errors_of_region("bcast", std::string("\"native\": true, ") + when, by, steps);
+  };
+  EXPECT_TRUE(unreachable(of_nodes("\"equal_nodes\": false", "ranks_per_node", two("4")), 1));
+  EXPECT_TRUE(unreachable(of_nodes("\"equal_nodes\": false", "ranks", two("2")), 0));
+  EXPECT_TRUE(unreachable(of_nodes("\"hierarchical\": true", "ranks", two("2")), 0));
+  EXPECT_TRUE(
+      unreachable(of_nodes("\"hierarchical\": true, \"equal_nodes\": true", "ranks_per_node", two("0")), 0));
+  EXPECT_EQ(of_nodes("\"hierarchical\": true", "ranks_per_node", two("1")), "");
+  EXPECT_EQ(of_nodes("\"hierarchical\": true", "ranks", two("3")), "");
   // Within a step.
   EXPECT_NE(errors_of_region(
                 "bcast", "\"native\": true", "ranks",
