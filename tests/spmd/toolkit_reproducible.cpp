@@ -157,7 +157,7 @@ void usage_errors(communicator& world) {
                             {"root", std::to_string(world.size()).c_str()});
   const std::vector<double> none;
   check.throws<usage_error>([&] { reproducible_allreduce(world, send_buf(none), op(std::plus<>{})); },
-                            {"reproducible::allreduce", "send_buf", "no rank has any element"});
+                            {"reproducible_allreduce", "send_buf", "no rank has any element"});
   check.equal(array.allreduce(send_buf({1.0, 2.0}), op(std::plus<>{})), 3.0 * world.size());
 }
 

@@ -128,12 +128,12 @@ void misuse(communicator& world, sparse_communicator& sparse) {
       [&] {
         (void)sparse.alltoallv(std::vector<message>{{p, {1}}});
       },
-      {"sparse_alltoallv", "messages", ("go to rank " + std::to_string(p)).c_str()});
+      {"sparse_communicator::alltoallv", "messages", ("go to rank " + std::to_string(p)).c_str()});
   check.throws<usage_error>(
       [&] {
         (void)sparse.alltoallv(std::vector<message>{{0, {1}}, {-1, {1}}});
       },
-      {"sparse_alltoallv", "messages", "go to rank -1"});
+      {"sparse_communicator::alltoallv", "messages", "go to rank -1"});
   // One rank's callback throws; its other messages are discarded, and all ranks continue.
   std::vector<message> out;
   for (int r = 0; r < p; ++r) out.emplace_back(r, std::vector<int>{me});

@@ -126,7 +126,7 @@ void moved_from(communicator& world) {
   expect_named([&] { auto call = first.ibarrier(); }, "ibarrier", me);
   expect_named([&] { first.send(send_buf(v), destination(0)); }, "send", me);
   expect_named([&] { first.duplicate(); }, "duplicate", me);
-  expect_named([&] { grid_communicator all(first); }, "graph", me);
+  expect_named([&] { grid_communicator all(first); }, "grid_communicator", me);
   communicator part = world.range(me, me), part_now = std::move(part);  // of one rank
   expect_named([&] { part.barrier(); }, "barrier", 0);
   expect_named([&] { first.barrier(); }, "barrier", me);
