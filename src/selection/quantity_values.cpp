@@ -38,6 +38,14 @@ bool admits_ranks(const literals& when, const value_range& ranks) noexcept {
   return ranks.min < max_ranks && std::bit_ceil(ranks.min) <= ranks.max;
 }
 
+// Of equal nodes with a power of two of ranks in all, both the number and the size are powers of
+// two. The size is 0 if it is not known.
+bool admits_equal_nodes(const literals& when, const value_range& nodes_or_size) noexcept {
+  if (!is(when, condition::power_of_two, true) || !is(when, condition::equal_nodes, true)) return true;
+  return nodes_or_size.min == 0 || nodes_or_size.min > std::uint64_t{1} << 31 ||
+         std::bit_ceil(nodes_or_size.min) <= nodes_or_size.max;
+}
+
 // The quantities bound one another.
 bool consistent(collective what, const value_ranges& r) noexcept {
   const value_range &bytes = r[at(quantity::bytes)], &total = r[at(quantity::total_bytes)],
@@ -100,7 +108,8 @@ bool possible(collective what, const literals& when, const value_ranges& within)
   if (is(when, condition::count_ge_ranks, true) && count.max < ranks.min) return false;
   if (is(when, condition::count_ge_ranks, false) && !is_vector_form(what) && count.min >= ranks.max)
     return false;
-  return consistent(what, r) && admits_ranks(when, ranks);
+  return consistent(what, r) && admits_ranks(when, ranks) && admits_equal_nodes(when, per_node) &&
+         admits_equal_nodes(when, r[at(quantity::nodes)]);
 }
 
 }  // namespace tutti::detail

@@ -71,6 +71,11 @@ TEST(steps, contradicting_conditions_are_unreachable) {
   EXPECT_TRUE(unreachable(of_nodes("\"hierarchical\": true", "ranks", two("2")), 0));
   EXPECT_TRUE(
       unreachable(of_nodes("\"hierarchical\": true, \"equal_nodes\": true", "ranks_per_node", two("0")), 0));
+  for (const char* by : {"ranks_per_node", "nodes"})
+    EXPECT_TRUE(unreachable(
+        of_nodes("\"power_of_two\": true, \"equal_nodes\": true", by,
+                 R"({"upto": 2, "use": "native"}, {"upto": 3, "use": "native"}, {"use": "native"})"),
+        1));
   EXPECT_EQ(of_nodes("\"hierarchical\": true", "ranks_per_node", two("1")), "");
   EXPECT_EQ(of_nodes("\"hierarchical\": true", "ranks", two("3")), "");
   // Within a step.

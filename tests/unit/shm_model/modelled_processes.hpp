@@ -135,15 +135,15 @@ struct model_memory {
     }
   }
   struct plain_slot {
-    std::uint32_t form;
+    std::uint32_t encoding;
     std::uint64_t tag;
     alignas(8) std::byte payload[48];
   };
   static plain_slot view(const process_slot& s) {
     std::byte copy[60];
-    load(copy, &s.form, sizeof copy);
+    load(copy, &s.encoding, sizeof copy);
     plain_slot seen;
-    std::memcpy(&seen.form, copy, 4);
+    std::memcpy(&seen.encoding, copy, 4);
     std::memcpy(&seen.tag, copy + 4, 8);
     std::memcpy(seen.payload, copy + 12, 48);
     return seen;
