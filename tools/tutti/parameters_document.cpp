@@ -49,17 +49,17 @@ names an exchange: one more collective of 8 bytes per rank.
 struct call_row {
   std::string name;
   rules accepted;
-  const form* what = nullptr;  // of a collective
+  const collective_form* what = nullptr;  // of a collective
 };
 
-std::string call_name_of(const form& f) {
+std::string call_name_of(const collective_form& f) {
   std::string name(name_of(f.what));
   if (f.equal_blocks) name.pop_back();
   return f.single ? name + "_single" : name;
 }
 
-std::vector<form> collective_forms() {
-  std::vector<form> all;
+std::vector<collective_form> collective_forms() {
+  std::vector<collective_form> all;
   for (std::size_t i = 0; i < collective_names.size(); ++i) {
     const auto what = static_cast<collective>(i);
     if (is_neighborhood(what)) all.push_back({what, mode::blocking, false, true});
@@ -81,9 +81,9 @@ std::vector<form> collective_forms() {
 }
 
 std::vector<call_row> all_calls() {
-  static const std::vector<form> forms = collective_forms();
+  static const std::vector<collective_form> forms = collective_forms();
   std::vector<call_row> all;
-  for (const form& f : forms) all.push_back({call_name_of(f), rules_of(f), &f});
+  for (const collective_form& f : forms) all.push_back({call_name_of(f), rules_of(f), &f});
   for (message_call what : {message_call::send, message_call::ssend, message_call::bsend, message_call::rsend,
                             message_call::sendrecv, message_call::recv})
     all.push_back({detail::api_name(message_form{what}), rules_of(message_form{what})});
@@ -155,7 +155,7 @@ std::string required_parameters(const call_row& call) {
 
 // Parameters that every collective takes are listed once.
 bool is_common(parameter name) {
-  for (const form& f : collective_forms())
+  for (const collective_form& f : collective_forms())
     if (!rules_of(f).in.has(name)) return false;
   return true;
 }
