@@ -55,8 +55,8 @@ class error : public std::exception {
   int rank() const noexcept { return rank_; }  ///< the rank that found the error; -1: none
 
   /// For the library: adds the source location to an error that has none, on its way to the
-  /// program. `operation`, unless empty, becomes the name of the call. Throws bad_alloc.
-  void locate(const std::source_location& at, std::string_view operation = {});
+  /// program. Throws bad_alloc.
+  void locate(const std::source_location& at);
 
  private:
   struct texts;

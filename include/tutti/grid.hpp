@@ -13,7 +13,9 @@
 
 #include <source_location>
 
+#include "tutti/detail/call_site.hpp"
 #include "tutti/detail/export.hpp"
+#include "tutti/detail/find_call_site.hpp"
 #include "tutti/graph.hpp"
 
 TUTTI_API_BEGIN
@@ -57,6 +59,8 @@ class grid_communicator : public communicator {
   /// from what is sent.
   template <class... Args>
   auto alltoallv(Args&&... args) const {
+    const detail::enclosing_call scope(detail::impl_of(*this), "grid_communicator::alltoallv",
+                                       detail::first_location(args...));
     return detail::invoke<detail::collective_form{collective::alltoallv}, void>(*this,
                                                                                 static_cast<Args&&>(args)...);
   }

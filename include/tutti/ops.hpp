@@ -132,15 +132,18 @@ consteval builtin_op builtin_for() {
 template <class T, class Function>
 inline constexpr bool combines_elements = std::is_invocable_r_v<T, Function&, const T&, const T&>;
 
-/// Whether a Function with unknown parameters, such as a result of std::bind, makes an integer of
-/// two floating-point elements. It has then converted them.
+/// Whether a result of std::bind makes a number of another type than arithmetic on T does. Its
+/// parameters are not known, but it has then converted the elements: std::bind(std::plus<int>{},
+/// ...) on doubles.
 template <class T, class Function>
-consteval bool truncates_elements() {
-  if constexpr (!std::is_floating_point_v<T> || !std::is_invocable_v<Function&, const T&, const T&>) {
+consteval bool binds_other_type() {
+  if constexpr (!std::is_bind_expression_v<Function> || !std::is_arithmetic_v<T> ||
+                !std::is_invocable_v<Function&, const T&, const T&>) {
     return false;
   } else {
     using made = std::remove_cvref_t<std::invoke_result_t<Function&, const T&, const T&>>;
-    return std::is_integral_v<made> && !std::is_same_v<made, bool>;
+    return std::is_arithmetic_v<made> && !std::is_same_v<made, bool> && !std::is_same_v<made, T> &&
+           !std::is_same_v<made, decltype(T{} + T{})>;
   }
 }
 
@@ -153,7 +156,7 @@ consteval bool converts_elements() {
   } else {
     using signature = decltype(signature_of<Function>());
     if constexpr (!signature::value)
-      return truncates_elements<T, Function>();
+      return binds_other_type<T, Function>();
     else if constexpr (signature::count < 2)
       return false;
     else  // more than two parameters, with defaults
@@ -271,10 +274,9 @@ constexpr T identity() noexcept {
 /// A reduction operator: any associative callable that makes a T of two `const T&`. Its parameters
 /// are of type T (also `const T&`), or templates such as those of std::plus<> and of lambdas with
 /// auto. Its result is a T, or of a type whose values a T can all represent. Other callables do not
-/// compile. The parameters of a callable with several signatures are not known: one that makes an
-/// integer of two floating-point elements does not compile either. An operator may have state,
-/// which is kept for this call only (a plan keeps it as long as it lives). An lvalue is copied, and
-/// a move-only operator is moved in: `op(std::move(f))`. All ranks pass the same operator.
+/// compile. An operator may have state, which is kept for this call only (a plan keeps it as long
+/// as it lives). An lvalue is copied, and a move-only operator is moved in: `op(std::move(f))`. All
+/// ranks pass the same operator.
 ///
 /// A callable that is not known by name counts as non-commutative, which is safe but admits fewer
 /// algorithms. `op(f, ops::commutative)` declares it commutative.

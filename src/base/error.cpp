@@ -22,11 +22,6 @@ struct error::texts {
     location = location_text(at);
     if (!location.empty()) all.insert(location_index, " at " + location);
   }
-  void rename(std::string_view to) {
-    all.replace(report_prefix.size(), operation.size(), to);
-    location_index = location_index - operation.size() + to.size();
-    operation = to;
-  }
 };
 
 error::error(std::string_view operation, int rank, std::string_view parameter, std::string_view problem,
@@ -63,18 +58,14 @@ error::~error() {
 }
 
 // Copies made before this call keep the text without the location.
-void error::locate(const std::source_location& at, std::string_view operation) {
-  const bool renames = !operation.empty() && operation != texts_->operation;
-  const bool locates = at.line() != 0 && texts_->location.empty();
-  if (!renames && !locates) return;
+void error::locate(const std::source_location& at) {
+  if (at.line() == 0 || !texts_->location.empty()) return;
   auto made = std::make_unique<texts>();
   made->operation = texts_->operation;
   made->parameter = texts_->parameter;
   made->all = texts_->all;
-  made->location = texts_->location;
   made->location_index = texts_->location_index;
-  if (renames) made->rename(operation);
-  if (locates) made->locate(at);
+  made->locate(at);
   if (texts_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete texts_;
   texts_ = made.release();
 }

@@ -78,7 +78,7 @@ int send_block_count(const communicator_impl& c, collective what) noexcept {
 int recv_block_count(const communicator_impl& c, collective what) noexcept {
   return c.state().recv_block_count(what);
 }
-current_call& current_call_of(const communicator_impl& c) noexcept { return c.state().current(); }
+current_call* current_call_of(const communicator_impl& c) noexcept { return c.state().writable_current(); }
 const std::source_location& place_of(const communicator_impl& c) noexcept { return c.state().place(); }
 void reject(const communicator_impl& c, const char* operation, const char* parameter,
             std::string_view problem, const char* remedy) {

@@ -10,7 +10,7 @@
 #include "base/compute/kernels.hpp"
 #include "communicator/call_selection.hpp"
 #include "communicator/call_validation.hpp"
-#include "communicator/dense_blocks.hpp"
+#include "communicator/packed_blocks.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {
@@ -53,10 +53,10 @@ void call_dispatcher::run_uncached(const call& c) {
     prepared_call& p = find(c);
     store_in_cache(c, p);
     if (c.in_types != nullptr || c.out_types != nullptr) {
-      dense_blocks dense(c);
-      dense.pack();
-      execute(with_displacements(state_, dense.made(), in_displs_, out_displs_), p);
-      dense.unpack();
+      packed_blocks packed(c);
+      packed.pack();
+      execute(with_displacements(state_, packed.made(), in_displs_, out_displs_), p);
+      packed.unpack();
     } else if (is_vector_form(c.what)) {
       execute(with_displacements(state_, c, in_displs_, out_displs_), p);
     } else {

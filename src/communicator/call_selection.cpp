@@ -30,12 +30,13 @@ resolution select(const communicator_state& where, const call& c, const agreed_s
     r = resolve(*where.this_rank().by, selection_context_of(where, s), {c.algorithm, c.composition},
                 where.rank());
   } catch (error& e) {  // an unknown name
-    e.locate(where.place(), where.current().name_or(""));
+    e.locate(where.place());
     throw;
   }
   count_overrides(where, c.what, r, s.inter);
   if (!r.served)
-    where.reject(name_of(c.what).data(), "", "no algorithm serves this call on this engine",
+    where.reject(name_of(c.what).data(), "",
+                 "no algorithm serves this " + std::string(name_of(c.what)) + " on this engine",
                  "tutti list shows what each algorithm requires");
   return r;
 }

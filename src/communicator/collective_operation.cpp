@@ -9,8 +9,8 @@
 #include "communicator/call_dispatcher.hpp"
 #include "communicator/call_validation.hpp"
 #include "communicator/communicator_impl.hpp"
-#include "communicator/dense_blocks.hpp"
 #include "communicator/operations.hpp"
+#include "communicator/packed_blocks.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {
@@ -48,7 +48,7 @@ class call_dispatcher::operation final : public pending {
     auto& active = where_.rank_->active;
     active.erase(std::remove(active.begin(), active.end(), &run()), active.end());
     if (!ended_ || where_.idle_.size() == where_.idle_.capacity()) return true;
-    dense_.reset();
+    packed_.reset();
     plan_.reset();
     where_.idle_.push_back(self.release());
     return true;
@@ -66,7 +66,7 @@ class call_dispatcher::operation final : public pending {
     if (!ended_)
       state_.reject(name_of(call_.what).data(), "", "is already in progress",
                     "wait() before the next start()");
-    if (dense_) dense_->pack();
+    if (packed_) packed_->pack();
     ended_ = false;
     if (where_.rank_->trace) start_time_ = std::chrono::steady_clock::now();
     const bool is_complete = where_.guarded([&] {
@@ -125,7 +125,7 @@ class call_dispatcher::operation final : public pending {
   }
   bool over() const noexcept { return plan_ ? composite_run_->is_complete() : run_.is_complete(); }
   bool complete() {
-    if (dense_ && !ended_) dense_->unpack();
+    if (packed_ && !ended_) packed_->unpack();
     ended_ = true;
     if (start_time_ != std::chrono::steady_clock::time_point{})
       where_.trace(call_, *prepared_, plan_.get(), true,
@@ -134,8 +134,8 @@ class call_dispatcher::operation final : public pending {
   }
   void copy_arguments(const call& c) {
     if (c.in_types != nullptr || c.out_types != nullptr) {
-      dense_ = std::make_unique<dense_blocks>(c);
-      call_ = dense_->made();
+      packed_ = std::make_unique<packed_blocks>(c);
+      call_ = packed_->made();
     }
     copy_counts(call_.in_counts, in_counts_);
     copy_counts(call_.in_displs, in_displs_);
@@ -155,7 +155,7 @@ class call_dispatcher::operation final : public pending {
   call call_;
   prepared_call* prepared_ = nullptr;
   std::vector<std::size_t> in_counts_, in_displs_, out_counts_, out_displs_;
-  std::unique_ptr<dense_blocks> dense_;
+  std::unique_ptr<packed_blocks> packed_;
   bool ended_ = true;                                 // no run, or its end was reported
   std::chrono::steady_clock::time_point start_time_;  // for the trace, while under way
   schedule_run run_;                                  // or, if the call is composed:
@@ -181,6 +181,7 @@ class call_dispatcher::rejected_operation final : public pending {
     in_progress_ = true;
   }
   bool test() override {
+    self_.state().validate_thread(name_of_call);
     const bool over = serve([&] { return inner->test(); });
     if (over) {
       in_progress_ = false;
@@ -189,6 +190,7 @@ class call_dispatcher::rejected_operation final : public pending {
     return over;
   }
   void wait() override {
+    self_.state().validate_thread(name_of_call);
     serve([&] { return inner->wait(), true; });
     in_progress_ = false;
     substitutes.rethrow_fault();

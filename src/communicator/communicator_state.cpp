@@ -89,31 +89,29 @@ void communicator_state::validate_entry_slow_path(const char* operation, const s
 // Any thread may call, if the engine permits it: then nothing is rejected.
 void communicator_state::reject_thread(const char* operation) const {
   if (shared_->may_call_here()) return;
-  operation = current().name_or(operation);
-  if (shared_->running_thread.load(std::memory_order_relaxed) == &shm::no_rank)
+  if (was_moved_from())
     reject(operation, "communicator", "was moved from",
            "use the communicator that it was moved to, or copy instead of moving");
   if (shared_->over())
     reject(operation, "communicator", "is used after its run has ended",
            "use it, and its requests, before the program that run() calls returns");
+  // Not the enclosing call, which is one of the rank's own thread.
+  const auto throw_foreign = [&](const std::string& problem, const char* remedy) {
+    throw foreign_thread_error(operation, rank(), "communicator", problem, remedy, shared_->current.place);
+  };
   if (shm::current_rank == &shm::kernel_identity)
-    throw foreign_thread_error(operation, rank(), "communicator", "is used in a kernel of a task",
-                               "call it from the rank's own thread; a kernel uses the data that it is given",
-                               place());
+    throw_foreign("is used in a kernel of a task",
+                  "call it from the rank's own thread; a kernel uses the data that it is given");
   const std::string own = "rank " + std::to_string(shared_->self.rank);
   if (shm::current_rank != nullptr && shm::current_rank->rank >= 0)
-    throw foreign_thread_error(
-        operation, rank(), "communicator",
-        "belongs to " + own +
-            (shm::current_rank->rank == shared_->self.rank
-                 ? " of another run()"
-                 : ", but is used by rank " + std::to_string(shm::current_rank->rank)),
-        "use on each rank only the communicators that the rank was given or has created", place());
-  throw foreign_thread_error(
-      operation, rank(), "communicator", "is used by a thread that does not run " + own,
-      "call it from the thread that runs the rank's program, and pass the data of other threads to that "
-      "thread",
-      place());
+    throw_foreign("belongs to " + own + ", but is used by " +
+                      (shm::current_rank->rank == shared_->self.rank
+                           ? "a rank of another run()"
+                           : "rank " + std::to_string(shm::current_rank->rank)),
+                  "use on each rank only the communicators that the rank was given or has created");
+  throw_foreign("is used by a thread that does not run " + own,
+                "call it from the thread that runs the rank's program, and pass the data of other threads "
+                "to that thread");
 }
 
 bool communicator_state::release_on_other_thread(bool under_way, const char* operation) noexcept {
@@ -137,7 +135,7 @@ void communicator_state::fail_job() noexcept {
     throw;
   } catch (error& e) {
     try {
-      e.locate(place(), current().name_or(""));
+      e.locate(place());
     } catch (const std::bad_alloc&) {  // it stays as it is
     }
   } catch (...) {

@@ -71,7 +71,11 @@ class communicator_state {
   std::shared_ptr<rank_state> release_rank() noexcept { return std::move(shared_); }
   endpoint& ep() const noexcept { return *shared_->ep; }
   /// The current call of this rank, and its source location.
-  current_call& current() const noexcept { return shared_->current; }
+  const current_call& current() const noexcept { return shared_->current; }
+  /// Null if the calling thread does not run the rank.
+  current_call* writable_current() const noexcept {
+    return usable() || was_moved_from() ? &shared_->current : nullptr;
+  }
   const std::source_location& place() const noexcept { return shared_->current.location(); }
 
   // --- the engine's part
@@ -89,6 +93,10 @@ class communicator_state {
   // --- who may call, and until when
   bool usable() const noexcept { return shared_->may_call_here(); }
   bool is_over() const noexcept { return shared_->over(); }
+  /// Then the state is that of a substitute, which each thread has of its own.
+  bool was_moved_from() const noexcept {
+    return shared_->running_thread.load(std::memory_order_relaxed) == &shm::no_rank;
+  }
   /// Whether the calling thread runs this rank. Faster than usable(), which also holds where any
   /// thread may call.
   bool is_current_rank() const noexcept {

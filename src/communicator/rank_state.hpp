@@ -122,8 +122,9 @@ struct rank_state final : rank_progress {
     ep = &one;
     one.set_current_call(&current);
   }
-  /// Throws peer_error if a rejection is due. The call `awaited`
-  /// of `where`, unless null, is not over yet: its rejection is left to the next call.
+  /// Throws peer_error if a rejection is due, at the beginning of a call on `where`. The call
+  /// `awaited` of that communicator, unless null, is not over yet: the next call throws its
+  /// rejection.
   void throw_rejections(const char* operation, const communicator_state& where, const std::uint32_t* awaited);
   /// Destroys the communicators that other threads dropped. Only on the rank's own thread.
   void destroy_dropped() noexcept;

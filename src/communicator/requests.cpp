@@ -13,6 +13,16 @@
 namespace tutti {
 namespace detail {
 
+bool request_operations::keeps_call() noexcept {
+  try {
+    throw;
+  } catch (const foreign_thread_error&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
 bool request_operations::complete(one& call, const char* operation, const std::source_location& at) {
   if (!call.valid()) return true;
   try {

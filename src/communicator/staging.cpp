@@ -6,6 +6,7 @@
 #include <new>
 #include <string>
 
+#include "communicator/communicator_state.hpp"
 #include "communicator/peer_rejections.hpp"
 #include "tutti/detail/p2p_abi.hpp"
 
@@ -18,8 +19,8 @@ staging::side::~side() {
 }
 
 void staging::side::resize(std::size_t elements) {
-  if (dense_ && elements > capacity_) {
-    auto* more = static_cast<std::byte*>(::operator new (elements* unit_, std::align_val_t{align_}));
+  if (packs_ && elements > capacity_) {
+    auto* more = static_cast<std::byte*>(::operator new (elements* element_bytes_, std::align_val_t{align_}));
     if (memory_ != nullptr) ::operator delete (memory_, std::align_val_t{align_});
     memory_ = more;
     capacity_ = elements;
@@ -56,7 +57,7 @@ void staging::open(side& s, parameter buffer, parameter type, const layout& item
 }
 
 void staging::set_element_size(caller where, std::size_t size, std::size_t align, bool whole_items) {
-  unit_ = size;
+  element_bytes_ = size;
   for (side* s : {&in, &out}) {
     if (s->item_ == nullptr || s->item_->size() % size == 0) continue;
     if (whole_items)
@@ -68,15 +69,15 @@ void staging::set_element_size(caller where, std::size_t size, std::size_t align
             "pass a layout of whole elements, or one layout for each buffer if the call has no operator");
       });
     else
-      unit_ = 1, in_bytes_ = true;
+      element_bytes_ = 1, elements_are_bytes_ = true;
   }
   for (side* s : {&in, &out}) {
     if (s->item_ == nullptr) continue;
-    s->unit_ = unit_;
+    s->element_bytes_ = element_bytes_;
     s->align_ = std::max(align, alignof(std::max_align_t));
-    s->elements_per_item_ = s->item_->size() / unit_;
-    const bool aligned = unit_ == 1 || reinterpret_cast<std::uintptr_t>(s->items_) % align == 0;
-    s->dense_ = !s->item_->is_contiguous() || !aligned;
+    s->elements_per_item_ = s->item_->size() / element_bytes_;
+    const bool aligned = element_bytes_ == 1 || reinterpret_cast<std::uintptr_t>(s->items_) % align == 0;
+    s->packs_ = !s->item_->is_contiguous() || !aligned;
   }
 }
 
@@ -141,9 +142,9 @@ void staging::set_send_length(caller where, parameter name, long long elements, 
   });
 }
 
-void staging::send_blocks(const collective_caller& where, parameter counts_name, const counts_view& counts,
-                          parameter displs_name, const counts_view* displs, std::vector<std::size_t>& to,
-                          std::vector<std::size_t>& to_displs) {
+void staging::set_send_blocks(const collective_caller& where, parameter counts_name,
+                              const counts_view& counts, parameter displs_name, const counts_view* displs,
+                              std::vector<std::size_t>& to, std::vector<std::size_t>& to_displs) {
   scale(where, counts_name, counts, in, to);
   if (displs != nullptr) scale(where, displs_name, *displs, in, to_displs);
   // The frame will reject these.
@@ -157,7 +158,7 @@ void staging::send_blocks(const collective_caller& where, parameter counts_name,
       validate_reach(where, counts_name, in, b);
       in.read_.push_back(b);
       first += b.count;
-      const std::size_t at = in.dense_ || displs == nullptr ? packed : to_displs[i];
+      const std::size_t at = in.packs_ || displs == nullptr ? packed : to_displs[i];
       if (displs != nullptr) to_displs[i] = at;
       if (b.count != 0) end = std::max(end, at + to[i]);
       packed += to[i];
@@ -200,8 +201,8 @@ void staging::scale(const collective_caller& where, parameter name, const counts
 std::size_t staging::items(caller where, parameter name, std::size_t elements, const side& s) const {
   if (s.elements_per_item_ == 0 ? elements != 0 : elements % s.elements_per_item_ != 0)
     reject_call(where, name,
-                std::to_string(elements * unit_) + " bytes are not a whole number of items of " +
-                    std::to_string(s.elements_per_item_ * unit_),
+                std::to_string(elements * element_bytes_) + " bytes are not a whole number of items of " +
+                    std::to_string(s.elements_per_item_ * element_bytes_),
                 "pass layouts of matching sizes on sender and receiver");
   return s.elements_per_item_ == 0 ? 0 : elements / s.elements_per_item_;
 }
@@ -214,7 +215,7 @@ void staging::set_receive_length(caller where, side& s, std::size_t elements) {
 
 void staging::arrived(side& s, std::size_t bytes) noexcept {
   if (!s.written_.empty() && s.elements_per_item_ != 0)
-    s.written_[0].count = bytes / (s.elements_per_item_ * s.unit_);
+    s.written_[0].count = bytes / (s.elements_per_item_ * s.element_bytes_);
 }
 
 namespace {
@@ -237,8 +238,8 @@ void reject_overlap(const collective_caller& where, const std::vector<staging::b
 
 }  // namespace
 
-counts_view staging::receive_blocks(const collective_caller& where, side& s, const counts_view& elements,
-                                    const counts_view* displs) {
+counts_view staging::set_receive_blocks(const collective_caller& where, side& s, const counts_view& elements,
+                                        const counts_view* displs) {
   const std::size_t n = elements.size();
   if (displs != nullptr && displs->size() != n)
     reject_call(where, parameter::recv_displs,
@@ -265,13 +266,13 @@ counts_view staging::receive_blocks(const collective_caller& where, side& s, con
 // --- around the run
 
 void staging::pack() const noexcept {
-  if (in.dense_) in.pack(in.read_);
-  if (preserves_received_ && out.dense_) out.pack(out.written_);
+  if (in.packs_) in.pack(in.read_);
+  if (preserves_received_ && out.packs_) out.pack(out.written_);
 }
 
 void staging::unpack() const noexcept {
-  if (in.dense_) in.unpack();
-  if (out.dense_) out.unpack();
+  if (in.packs_) in.unpack();
+  if (out.packs_) out.unpack();
 }
 
 namespace {
@@ -331,6 +332,8 @@ class staged_call final : public pending {
       return step();
     } catch (const rejection_due&) {
       throw;
+    } catch (const foreign_thread_error&) {
+      throw;  // the run goes on
     } catch (...) {
       under_way_ = false;
       throw;
@@ -351,7 +354,7 @@ class staged_call final : public pending {
 }  // namespace
 
 pending_call staging::wrap(pending_call inner, bool started) {
-  if (!in.dense_ && !out.dense_) return inner;
+  if (!in.packs_ && !out.packs_) return inner;
   return pending_call(new staged_call(*this, std::move(inner), started));
 }
 

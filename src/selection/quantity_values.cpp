@@ -87,6 +87,10 @@ value_ranges all_values(collective what, const literals& when) noexcept {
   if (is(when, condition::hierarchical, true) || is(when, condition::equal_nodes, false))
     all[at(quantity::ranks)].min = 3;
   if (is(when, condition::equal_nodes, false)) all[at(quantity::ranks_per_node)].max = 0;
+  if (is(when, condition::hierarchical, true) && is(when, condition::equal_nodes, true)) {
+    all[at(quantity::ranks_per_node)].min = 2;
+    all[at(quantity::ranks)].min = 4;
+  }
   if (is(when, condition::count_ge_ranks, true))
     for (const quantity q : {quantity::bytes, quantity::total_bytes, quantity::count}) all[at(q)].min = 1;
   return all;

@@ -99,7 +99,7 @@ void displacements_that_are_wrong(const communicator& world) {
   for (std::size_t i = 0; i < p; ++i) far[i] = static_cast<int>(i + 1);
   // The other ranks cannot know of the error, and their calls complete. If they get `zeros`, their
   // next call throws.
-  const auto at_the_root = [&](const auto& call, std::initializer_list<const char*> words, bool zeros) {
+  const auto build_root_side = [&](const auto& call, std::initializer_list<const char*> words, bool zeros) {
     if (world.is_root()) return check.throws<usage_error>(call, words);
     call();
     if (zeros) check.throws<peer_error>([&] { (void)world.iprobe(); }, {"rank 0 rejected", "scatterv"});
@@ -114,7 +114,7 @@ void displacements_that_are_wrong(const communicator& world) {
                           recv_buf(out));
         },
         {"alltoallv", "send_displs", problem});
-    at_the_root(
+    build_root_side(
         [&] { (void)world.scatterv(send_buf(v), send_counts(ones), send_displs(displs), recv_count(1)); },
         {"scatterv", "send_displs", problem}, true);
   };
@@ -127,8 +127,9 @@ void displacements_that_are_wrong(const communicator& world) {
         {"allgatherv", "recv_displs", problem});
     check.throws<usage_error>([&] { (void)world.allgatherv(send_buf(1), recv_displs(displs)); },
                               {"allgatherv", "recv_displs", problem});
-    at_the_root([&] { world.gatherv(send_buf(1), recv_counts(ones), recv_displs(displs), recv_buf(out)); },
-                {"gatherv", "recv_displs", problem}, false);
+    build_root_side(
+        [&] { world.gatherv(send_buf(1), recv_counts(ones), recv_displs(displs), recv_buf(out)); },
+        {"gatherv", "recv_displs", problem}, false);
   };
   for (int again = 0; again < 2; ++again) {
     sent(none, "entries for");

@@ -192,7 +192,7 @@ class sampler {
                                                     "exscan", "reduce_scatter", "reduce_scatter_block"};
     signature s;
     s.what = !overridden.empty() && one_in(2) ? any(overridden) : any(all);
-    const bool neighborly = s.what.starts_with("neighbor"), barrier = s.what == "barrier";
+    const bool of_neighbors = s.what.starts_with("neighbor"), barrier = s.what == "barrier";
     s.root = rooted.count(s.what) != 0 ? below(p) : -1;
     s.count = barrier      ? 0
               : one_in(8)  ? static_cast<std::size_t>(below(3))
@@ -202,11 +202,11 @@ class sampler {
     if (combining.count(s.what) != 0)
       s.op = s.type == "opaque:24" ? any<std::string>({"commutative", "noncommutative"})
                                    : any<std::string>({"sum", "sum", "max", "commutative", "noncommutative"});
-    const bool between = p >= 2 && !barrier && !neighborly && s.what != "scan" && s.what != "exscan" &&
+    const bool between = p >= 2 && !barrier && !of_neighbors && s.what != "scan" && s.what != "exscan" &&
                          // In a reduce_scatter_block both groups must contribute the same amount.
                          s.what != "reduce_scatter_block";
     s.inter = between && !is_vector_form(s.what) && one_in(12);
-    s.in_place = !s.inter && !barrier && s.what != "bcast" && !neighborly && one_in(4);
+    s.in_place = !s.inter && !barrier && s.what != "bcast" && !of_neighbors && one_in(4);
     s.nonblocking = one_in(5);
     return s;
   }

@@ -81,16 +81,17 @@ namespace abi {
 /// Collective over the communicator, which must outlive the process. The table of registered memory
 /// and the message queue have no capacity at first. If `unbounded`, they grow as needed.
 process* open(detail::communicator_impl& all, bool unbounded);
-/// Leaves the section together with all other processes; processes that still sync fail. Returns
-/// false if this process has failed, unless the reason is that others left during its sync.
+/// Collective: waits until all processes leave. Those that still sync fail. Returns true if this
+/// process has not failed, or only because others left during its sync.
 bool leave(process&) noexcept;
 /// Returns whether this process has failed by an error that another process throws, too, so that
 /// one report is enough.
 bool reported_by_another(const process&) noexcept;
 void close(process*) noexcept;
-/// Begins and ends a nested section of the same processes, over the same communicator. The begin is
-/// collective; it throws on all processes if some sync or leave instead. In between sync() throws
-/// usage_error. `call` is a literal for reports, "rehook" or "hook".
+/// Begins and ends a nested section, which has process objects of its own over the same
+/// communicator. begin_nested() is collective. It throws on all processes if some of them sync or
+/// leave instead. Until end_nested(), sync() of this process object throws usage_error. `call` is a
+/// literal for reports: the name of LPF's call, "rehook" or "hook".
 void begin_nested(process&, const char* call);
 void end_nested(process&) noexcept;
 
@@ -100,7 +101,7 @@ int nprocs(const process&) noexcept;
 const char* engine_of(const process&) noexcept;
 /// Validates the arguments s, p and hi of lpf_collectives_init(). Throws unless `s` is the id of
 /// this process, `s` < `p`, `p` is at most the number of processes, and `hi` is at most `p`.
-void validate_process(process&, unsigned s, unsigned p, unsigned hi);
+void validate_collectives_init(process&, unsigned s, unsigned p, unsigned hi);
 bool failed(const process&) noexcept;
 /// Throws usage_error if the calling thread does not run this process, which has then not failed.
 /// All functions that throw usage_error do that.
@@ -160,11 +161,11 @@ using combiner = void (*)(std::size_t n, const void* other, void* into);
 /// means all members. `single_element`: all bytes are one indivisible element, as in LPF's reduce.
 /// Otherwise they are an array, whose parts may be combined separately.
 bool reduce(process&, process_set_id, void* data, slot where, std::size_t count, std::size_t size,
-             combiner by, int root, bool single_element);
+            combiner by, int root, bool single_element);
 /// The same with an operator of tutti, on elements of a known type. The state of the operator must
 /// live until the sync.
 bool reduce(process&, process_set_id, void* data, slot where, std::size_t count, const element& type,
-             const operation& by, int root, bool single_element);
+            const operation& by, int root, bool single_element);
 
 }  // namespace abi
 }  // namespace tutti::bsp

@@ -55,7 +55,9 @@ struct current_call {
   }
 };
 
-current_call& current_call_of(const communicator_impl&) noexcept;
+/// Null if the calling thread does not run the rank: only its own thread may write it. A
+/// communicator that was moved from has one of its own.
+current_call* current_call_of(const communicator_impl&) noexcept;
 
 /// While it lives, reports name the call `operation` of the program and its location. The calls
 /// that it makes as its steps are not named. Within another one it changes nothing.
@@ -66,13 +68,12 @@ class enclosing_call {
   /// `c` may be null: then it does nothing. A null `operation` ends the enclosing call while this
   /// lives, for a callback of the program.
   enclosing_call(const communicator_impl* c, const char* operation, const std::source_location& at) noexcept {
-    if (c == nullptr) return;
-    current_call& now = current_call_of(*c);
-    if (operation != nullptr && now.enclosing != nullptr) return;
-    of_ = &now;
-    before_ = now;
-    now.enclosing = operation;
-    now.enclosing_place = at;
+    current_call* const now = c != nullptr ? current_call_of(*c) : nullptr;
+    if (now == nullptr || (operation != nullptr && now->enclosing != nullptr)) return;
+    of_ = now;
+    before_ = *now;
+    now->enclosing = operation;
+    now->enclosing_place = at;
   }
   ~enclosing_call() {
     if (of_ == nullptr) return;

@@ -18,7 +18,7 @@ inline void collective_frame<F, T, Args...>::bcast(const collective_caller& s) {
   constexpr bool fixed = F.single || argument_shape_of<out_type>() == argument_shape::single;
   const bool at_root = s.rank == call_.root;
   std::size_t n = 1;
-  const auto at_the_root = [&] {
+  const auto build_root_side = [&] {
     require_buffer(s);
     if (fixed)
       n = 1;
@@ -31,13 +31,13 @@ inline void collective_frame<F, T, Args...>::bcast(const collective_caller& s) {
   };
   if constexpr (has_in<send_recv_count> || fixed) {
     if (at_root)
-      at_the_root();
+      build_root_side();
     else
       length_given(s, n);
   } else {
     if (at_root)
-      validate_and_report(
-          s, [&] { at_the_root(); }, [&] { count_by_bcast(s, call_.root, rejected_count); });
+      validate_or_notify(
+          s, [&] { build_root_side(); }, [&] { count_by_bcast(s, call_.root, rejected_count); });
     n = count_by_bcast(s, call_.root, n);
   }
   if (s.takes_no_part(call_.root)) n = 0;
@@ -61,7 +61,7 @@ inline void collective_frame<F, T, Args...>::reduction(const collective_caller& 
     n = scatters ? block_length(s, in_name, in_size()) : in_size();
   }
   require_single(s, n, 1);
-  require_identity(s);
+  require_exscan_identity(s);
   if constexpr (F.what == collective::exscan && has<values_on_rank_0>) {
     const std::size_t values = size_of(data<values_on_rank_0>());
     if (values != 1 && values != n) reject_values(s, values, n);
@@ -113,7 +113,7 @@ inline void collective_frame<F, T, Args...>::scatter(const collective_caller& s)
   const bool at_root = s.rank == call_.root;
   const auto p = static_cast<std::size_t>(s.send_blocks);
   std::size_t n = 1;
-  const auto at_the_root = [&] {
+  const auto build_root_side = [&] {
     require_buffer(s);
     require_single(s, in_size(), p);
     if (!length_given(s, n))
@@ -124,15 +124,15 @@ inline void collective_frame<F, T, Args...>::scatter(const collective_caller& s)
   };
   if constexpr (has_in<recv_count> || has_in<send_recv_count> || F.single) {
     if (at_root)
-      at_the_root();
+      build_root_side();
     else if constexpr (has_in<recv_count>)
       n = count_given<recv_count>(s);
     else
       length_given(s, n);
   } else {
     if (at_root)
-      validate_and_report(
-          s, [&] { at_the_root(); }, [&] { count_by_bcast(s, call_.root, rejected_count); });
+      validate_or_notify(
+          s, [&] { build_root_side(); }, [&] { count_by_bcast(s, call_.root, rejected_count); });
     n = count_by_bcast(s, call_.root, n);
   }
   if (s.takes_no_part(call_.root)) n = 0;
@@ -179,8 +179,8 @@ inline void collective_frame<F, T, Args...>::even_alltoall(const collective_call
 // they wait in.
 template <collective_form F, class T, class... Args>
 template <class Validate, class Report>
-inline void collective_frame<F, T, Args...>::validate_and_report(const collective_caller& s,
-                                                                 Validate&& validate, Report&& report) {
+inline void collective_frame<F, T, Args...>::validate_or_notify(const collective_caller& s,
+                                                                Validate&& validate, Report&& report) {
   try {
     validate();
   } catch (...) {

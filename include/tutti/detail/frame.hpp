@@ -38,7 +38,7 @@ struct frame_of {
 
 template <collective_form F, class T, class... Args>
 class collective_frame : public frame_of<F, T, Args...>::base {
- protected:  // for typed_call.hpp
+ protected:  // for layout_call.hpp
   using enum parameter;
   using base = typename frame_of<F, T, Args...>::base;
   friend base;
@@ -148,7 +148,7 @@ class collective_frame : public frame_of<F, T, Args...>::base {
     if (F.single && n != required) reject_size(s, in_name, n, required);
   }
   // Rank 0 of an exscan needs a value that no rank sends.
-  void require_identity(const collective_caller& s) {
+  void require_exscan_identity(const collective_caller& s) {
     if constexpr (F.what == collective::exscan && !has<values_on_rank_0> && !explicit_out) {
       using function = typename std::remove_cvref_t<decltype(data<op>())>::function_type;
       if constexpr (!has_identity<T, function>)  // on all ranks, so that no rank waits
@@ -173,15 +173,16 @@ class collective_frame : public frame_of<F, T, Args...>::base {
   void alltoallw(const collective_caller& s);
   void alltoallv(const collective_caller& s);
   template <class Validate, class Report>
-  void validate_and_report(const collective_caller&, Validate&& validate, Report&& report);
+  void validate_or_notify(const collective_caller&, Validate&& validate, Report&& report);
   template <class Validate>
-  void agree_with_root(const collective_caller& s, counts_view& list, std::size_t* all, Validate&& validate);
+  void gather_counts_at_root(const collective_caller& s, counts_view& list, std::size_t* all,
+                             Validate&& validate);
   void validate_received(const collective_caller& s, std::size_t n, bool receives);
   void put_lengths(const collective_caller& s, std::size_t n);
   void leave_empty();
   void receive_scattered(const collective_caller& s, std::size_t n);
-  void send_blocks(const collective_caller& s, const counts_view& counts);
-  void receive_blocks(const collective_caller& s, const counts_view& counts);
+  void set_send_counts(const collective_caller& s, const counts_view& counts);
+  void set_receive_blocks(const collective_caller& s, const counts_view& counts);
 
   // --- the path of a cached call (cached_call_frame.hpp)
   static constexpr bool has_no_extra_outputs();

@@ -6,7 +6,7 @@
 #include "tutti/detail/access.hpp"
 #include "tutti/detail/export.hpp"
 #include "tutti/detail/held_frame.hpp"
-#include "tutti/detail/typed_call.hpp"
+#include "tutti/detail/layout_call.hpp"
 
 TUTTI_API_BEGIN
 namespace tutti::detail {
@@ -60,7 +60,7 @@ consteval bool has_fast_path() {
 template <collective_form F, class T, class Communicator, class... Args>
 auto invoke_general(const collective_caller& site, const Communicator& comm, Args&&... args) {
   if constexpr (requests_layouts<std::remove_cvref_t<Args>...>) (report_layout<T>(without_const(args)), ...);
-  constexpr bool typed = has_layouts<std::remove_cvref_t<Args>...>;
+  constexpr bool with_layouts = has_layouts<std::remove_cvref_t<Args>...>;
   validate_entry(site);
   if constexpr (F.how == mode::blocking) {
     call c;
@@ -77,7 +77,7 @@ auto invoke_general(const collective_caller& site, const Communicator& comm, Arg
     } else {
       run_call(site.where, c);
     }
-    if constexpr (typed) f.unpack();
+    if constexpr (with_layouts) f.unpack();
     return f.finish();
   } else {
     using held = held_frame<frame_for<F, T, std::remove_cvref_t<Args>...>>;
@@ -88,10 +88,12 @@ auto invoke_general(const collective_caller& site, const Communicator& comm, Arg
     if constexpr (F.how == mode::nonblocking) {
       return begin_call(
           std::move(storage),
-          [&frame = storage->frame, &site, &c] { return begun<typed>(frame, start_call(site.where, c)); },
+          [&frame = storage->frame, &site, &c] {
+            return begun<with_layouts>(frame, start_call(site.where, c));
+          },
           without_const(args)...);
     } else {
-      auto prepared = begun<typed>(storage->frame, prepare_call(site.where, c));
+      auto prepared = begun<with_layouts>(storage->frame, prepare_call(site.where, c));
       return plan<typename held::result_type>(std::move(storage), std::move(prepared));
     }
   }

@@ -9,7 +9,7 @@
 #include "tutti/detail/access.hpp"
 #include "tutti/detail/export.hpp"
 #include "tutti/detail/held_frame.hpp"
-#include "tutti/detail/typed_message.hpp"
+#include "tutti/detail/layout_message.hpp"
 
 TUTTI_API_BEGIN
 namespace tutti::detail {
@@ -96,7 +96,7 @@ auto invoke_validated_message(Communicator& comm, Args&&... args) {
   [[maybe_unused]] communicator_impl& where = impl_of(comm);
   if constexpr (requests_layouts<std::remove_cvref_t<Args>...>)
     (report_layout_in_message<T, std::remove_cvref_t<Args>...>(without_const(args)), ...);
-  constexpr bool typed = has_layouts<std::remove_cvref_t<Args>...>;
+  constexpr bool with_layouts = has_layouts<std::remove_cvref_t<Args>...>;
   if constexpr (F.how == mode::blocking || !(F.sends() || F.receives())) {
     message_frame_for<F, T, std::remove_cvref_t<Args>&...> f(where, without_const(args)...);
     return execute<F>(comm, f);
@@ -108,24 +108,24 @@ auto invoke_validated_message(Communicator& comm, Args&&... args) {
       const send_args out = f.outgoing(comm.default_tag());
       if constexpr (F.how == mode::nonblocking) {
         return begin_call(
-            std::move(storage), [&] { return begun<typed>(f, start_send(where, out)); },
+            std::move(storage), [&] { return begun<with_layouts>(f, start_send(where, out)); },
             without_const(args)...);
       } else {
-        auto prepared = begun<typed>(f, prepare_send(where, out));
+        auto prepared = begun<with_layouts>(f, prepare_send(where, out));
         return plan<typename held::result_type>(std::move(storage), std::move(prepared));
       }
     } else {
       const recv_args in = f.incoming();
       if constexpr (F.matched) {
         return begin_call(
-            std::move(storage), [&] { return begun<typed>(f, comm.start_receive(in)); },
+            std::move(storage), [&] { return begun<with_layouts>(f, comm.start_receive(in)); },
             without_const(args)...);
       } else if constexpr (F.how == mode::nonblocking) {
         return begin_call(
-            std::move(storage), [&] { return begun<typed>(f, start_receive(where, in)); },
+            std::move(storage), [&] { return begun<with_layouts>(f, start_receive(where, in)); },
             without_const(args)...);
       } else {
-        auto prepared = begun<typed>(f, prepare_receive(where, in));
+        auto prepared = begun<with_layouts>(f, prepare_receive(where, in));
         return plan<typename held::result_type>(std::move(storage), std::move(prepared));
       }
     }

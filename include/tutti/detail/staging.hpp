@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Buffers that hold items of a layout, without their C++ types. They connect the caller's memory
-// and a frame, which knows only dense elements (typed_call.hpp). Contiguous items are used in
-// place. Others are packed into memory of the call before the data moves, and unpacked afterwards.
+// Buffers that hold items of a layout, without their C++ types. An item is one instance of the
+// layout, as of a datatype of MPI. A frame (layout_call.hpp) knows only packed elements, which have
+// one size and no gaps. This file connects the two. Contiguous items that are aligned as elements
+// are used in place. Others are packed into memory of the call before the data moves, and unpacked
+// afterwards.
 #pragma once
 
 #include <cstddef>
@@ -37,13 +39,13 @@ class staging {
     ~side();
 
     /// The frame's view of the buffer: elements.
-    void* data() const noexcept { return dense_ ? memory_ : items_; }
+    void* data() const noexcept { return packs_ ? memory_ : items_; }
     std::size_t size() const noexcept { return size_; }
     void resize(std::size_t elements);
 
     /// Elements per item; 1: no layout.
     std::size_t per_item() const noexcept { return elements_per_item_; }
-    bool dense() const noexcept { return dense_; }  ///< has memory of its own
+    bool is_packed() const noexcept { return packs_; }  ///< into memory of its own
 
    private:
     friend class staging;
@@ -55,8 +57,8 @@ class staging {
     std::byte* items_ = nullptr;
     std::size_t item_bytes_ = 0;  // bytes of the caller's buffer
     std::ptrdiff_t lowest_ = 0, highest_ = 0;
-    std::size_t elements_per_item_ = 1, unit_ = 1, align_ = 1;
-    bool dense_ = false;
+    std::size_t elements_per_item_ = 1, element_bytes_ = 1, align_ = 1;
+    bool packs_ = false;
     std::byte* memory_ = nullptr;
     std::size_t capacity_ = 0, size_ = 0;  // elements, of memory_ and for the frame
     std::vector<block> read_, written_;    // what is packed, and what is unpacked
@@ -72,14 +74,14 @@ class staging {
   /// `size` bytes.
   void set_element_size(caller, std::size_t size, std::size_t align, bool whole_items);
   /// Whether elements are bytes.
-  bool in_bytes() const noexcept { return in_bytes_; }
+  bool elements_are_bytes() const noexcept { return elements_are_bytes_; }
 
   /// Sets the send length in elements (negative: the frame rejects it), given by parameter `name`.
   void set_send_length(caller, parameter name, long long elements, std::size_t blocks);
   /// Sets blocks of items, and fills the lists for the frame. Null: no displacements.
-  void send_blocks(const collective_caller&, parameter counts_name, const counts_view& counts,
-                   parameter displs_name, const counts_view* displs, std::vector<std::size_t>& scaled,
-                   std::vector<std::size_t>& scaled_displs);
+  void set_send_blocks(const collective_caller&, parameter counts_name, const counts_view& counts,
+                       parameter displs_name, const counts_view* displs, std::vector<std::size_t>& scaled,
+                       std::vector<std::size_t>& scaled_displs);
   /// Rank 0 of an exscan keeps the contents of its receive buffer until a better value is known.
   void preserve_received() noexcept { preserves_received_ = true; }
 
@@ -89,8 +91,8 @@ class staging {
   /// Sets the length of the data that arrived, in whole items. It is at most the given capacity.
   static void arrived(side&, std::size_t bytes) noexcept;
   /// Sets the lengths of received blocks with counts. Returns their displacements in elements.
-  counts_view receive_blocks(const collective_caller&, side&, const counts_view& elements,
-                             const counts_view* displs);
+  counts_view set_receive_blocks(const collective_caller&, side&, const counts_view& elements,
+                                 const counts_view* displs);
 
   /// Converts numbers of items to numbers of elements for the frame. A negative one is unchanged.
   long long scaled(caller, parameter name, long long number, const side&);
@@ -119,8 +121,8 @@ class staging {
   void record_fault(Validate&& validate);
   static void validate_reach(caller, parameter name, const side&, const block&);
 
-  std::size_t unit_ = 1;
-  bool in_bytes_ = false, preserves_received_ = false;
+  std::size_t element_bytes_ = 1;
+  bool elements_are_bytes_ = false, preserves_received_ = false;
   std::vector<std::size_t> displs_;
   std::exception_ptr fault_;
 };

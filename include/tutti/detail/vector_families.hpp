@@ -2,7 +2,10 @@
 //
 // The evaluation of arguments for collectives whose blocks have a length for each rank: vector
 // forms and reduce_scatter. families.hpp has the other collectives. The functions are members of
-// frame, which includes this file at its end; they are inline as in the class.
+// collective_frame, which includes this file at its end; they are inline as in the class.
+//
+// A rank that rejects its arguments takes part in the exchange of counts all the same, so that the
+// others need not wait for it. substitute_buffers.hpp describes how.
 #pragma once
 
 #include <exception>
@@ -57,10 +60,10 @@ inline void collective_frame<F, T, Args...>::gatherv(const collective_caller& s)
   } else {
     std::size_t* all = receives ? inferred_.make(static_cast<std::size_t>(s.recv_blocks)) : nullptr;
     if constexpr (everywhere) {
-      validate_and_report(s, send_length, [&] { counts_by_allgather(s, rejected_count, all); });
+      validate_or_notify(s, send_length, [&] { counts_by_allgather(s, rejected_count, all); });
       counts_by_allgather(s, length_, all);
     } else {
-      agree_with_root(s, call_.out_counts, all, send_length);
+      gather_counts_at_root(s, call_.out_counts, all, send_length);
     }
     counts = inferred_.view();
   }
@@ -68,7 +71,7 @@ inline void collective_frame<F, T, Args...>::gatherv(const collective_caller& s)
   call_.count = length_;
   call_.in_counts = {&length_, 1};
   if (receives)
-    receive_blocks(s, counts);
+    set_receive_blocks(s, counts);
   else if constexpr (in_place)
     call_.in_place = true, call_.output = const_cast<void*>(call_.input);
   else
@@ -79,23 +82,23 @@ inline void collective_frame<F, T, Args...>::gatherv(const collective_caller& s)
 template <collective_form F, class T, class... Args>
 inline void collective_frame<F, T, Args...>::scatterv(const collective_caller& s) {
   const bool at_root = s.rank == call_.root;
-  const auto at_the_root = [&] {
+  const auto build_root_side = [&] {
     require_buffer(s);
     if (!has<send_counts>)
       reject_call(s, send_counts, "is missing at the root", "pass the count of each rank at the root");
-    send_blocks(s, has_out<send_counts> ? inferred_.view() : view_of<send_counts>());
+    set_send_counts(s, has_out<send_counts> ? inferred_.view() : view_of<send_counts>());
   };
   if constexpr (has_out<send_counts>) {
     std::size_t* all = at_root ? inferred_.make(static_cast<std::size_t>(s.send_blocks)) : nullptr;
-    agree_with_root(s, call_.in_counts, all, [&] { length_ = count_given<recv_count>(s); });
-    if (at_root) at_the_root();
+    gather_counts_at_root(s, call_.in_counts, all, [&] { length_ = count_given<recv_count>(s); });
+    if (at_root) build_root_side();
   } else if constexpr (has_in<recv_count>) {
-    if (at_root) at_the_root();
+    if (at_root) build_root_side();
     length_ = count_given<recv_count>(s);
   } else {
     if (at_root)
-      validate_and_report(
-          s, [&] { at_the_root(); }, [&] { count_by_scatter(s, call_.root, {}, true); });
+      validate_or_notify(
+          s, [&] { build_root_side(); }, [&] { count_by_scatter(s, call_.root, {}, true); });
     length_ = count_by_scatter(s, call_.root, call_.in_counts, false);
   }
   call_.count = length_;
@@ -140,29 +143,29 @@ inline void collective_frame<F, T, Args...>::alltoallv(const collective_caller& 
   if constexpr (in_place) {
     call_.in_counts = view_of<recv_counts>();
     call_.in_displs = view_of<recv_displs>();
-    receive_blocks(s, call_.in_counts);
+    set_receive_blocks(s, call_.in_counts);
   } else {
     counts_view counts = view_of<recv_counts>();
     if constexpr (has_out<send_counts>) {  // known to a receiver that asks
       std::size_t* requested = inferred_.make(static_cast<std::size_t>(s.send_blocks));
       const counts_view displs = view_of<recv_displs>();
       const auto report = [&] { counts_by_alltoall(s, nullptr, requested); };
-      validate_and_report(
+      validate_or_notify(
           s, [&] { extent_of(s, recv_counts, counts, recv_displs, displs, has_in<recv_displs>); }, report);
       counts_by_alltoall(s, &counts, requested);
-      send_blocks(s, inferred_.view());
+      set_send_counts(s, inferred_.view());
     } else if constexpr (has_in<recv_counts>) {
-      send_blocks(s, view_of<send_counts>());
+      set_send_counts(s, view_of<send_counts>());
     } else {
       std::size_t* received = inferred_.make(static_cast<std::size_t>(s.recv_blocks));
       const auto report = [&] { counts_by_alltoall(s, nullptr, received); };
-      validate_and_report(
-          s, [&] { send_blocks(s, view_of<send_counts>()); }, report);
+      validate_or_notify(
+          s, [&] { set_send_counts(s, view_of<send_counts>()); }, report);
       counts_by_alltoall(s, &call_.in_counts, received);
       counts = inferred_.view();
     }
     call_.input = in_data();
-    receive_blocks(s, counts);
+    set_receive_blocks(s, counts);
     put_counts_and_displs<send_counts, send_displs>(s, call_.in_counts);
   }
 }
@@ -172,8 +175,9 @@ inline void collective_frame<F, T, Args...>::alltoallv(const collective_caller& 
 // this. `all` is memory for the counts, at the root.
 template <collective_form F, class T, class... Args>
 template <class Validate>
-inline void collective_frame<F, T, Args...>::agree_with_root(const collective_caller& s, counts_view& list,
-                                                             std::size_t* all, Validate&& validate) {
+inline void collective_frame<F, T, Args...>::gather_counts_at_root(const collective_caller& s,
+                                                                   counts_view& list, std::size_t* all,
+                                                                   Validate&& validate) {
   std::exception_ptr fault;
   try {
     validate();
@@ -195,8 +199,8 @@ inline void collective_frame<F, T, Args...>::agree_with_root(const collective_ca
 }
 
 template <collective_form F, class T, class... Args>
-inline void collective_frame<F, T, Args...>::send_blocks(const collective_caller& s,
-                                                         const counts_view& counts) {
+inline void collective_frame<F, T, Args...>::set_send_counts(const collective_caller& s,
+                                                             const counts_view& counts) {
   const std::size_t holds = in_size();
   call_.in_counts = counts;
   call_.in_displs = view_of<send_displs>();
@@ -206,8 +210,8 @@ inline void collective_frame<F, T, Args...>::send_blocks(const collective_caller
 }
 
 template <collective_form F, class T, class... Args>
-inline void collective_frame<F, T, Args...>::receive_blocks(const collective_caller& s,
-                                                            const counts_view& counts) {
+inline void collective_frame<F, T, Args...>::set_receive_blocks(const collective_caller& s,
+                                                                const counts_view& counts) {
   call_.out_counts = counts;
   call_.out_displs = view_of<recv_displs>();
   const std::size_t end =

@@ -87,15 +87,16 @@ class measuring {
   void enable() noexcept { enabled_ = true; }
   void disable() noexcept { enabled_ = false; }
   /// Collective: the measurements of all ranks.
-  tutti::measurements aggregate() {
+  tutti::measurements aggregate(std::source_location at = std::source_location::current()) {
     return kamping::internal::translating([&] {
-      return tree().aggregate(gathers_ ? tutti::timer::extent::per_rank : tutti::timer::extent::over_ranks);
+      return tree().aggregate(gathers_ ? tutti::timer::extent::per_rank : tutti::timer::extent::over_ranks,
+                              at);
     });
   }
   /// Collective; prints at the root.
   template <class Printer>
-  void aggregate_and_print(Printer&& printer) {
-    const tutti::measurements all = aggregate();
+  void aggregate_and_print(Printer&& printer, std::source_location at = std::source_location::current()) {
+    const tutti::measurements all = aggregate(at);
     if (comm_->is_root()) printer.print(all);
   }
 

@@ -112,18 +112,18 @@ struct allocate_using {};
 /// The data of such a buffer.
 template <template <class...> class C>
 struct open_container {};
-template <tutti::parameter Name, tutti::detail::data_direction Flow, template <class...> class C>
+template <tutti::parameter Name, tutti::detail::data_direction Direction, template <class...> class C>
 constexpr auto open_buffer(const allocate_using<C>&) {
-  return tutti::detail::argument<Name, Flow, tutti::resize_to_fit, open_container<C>>{};
+  return tutti::detail::argument<Name, Direction, tutti::resize_to_fit, open_container<C>>{};
 }
 /// alloc_container_of<T>: the communicator's container of T.
 template <class T>
 struct allocate_default {};
 template <class T>
 struct default_container_of {};
-template <tutti::parameter Name, tutti::detail::data_direction Flow, class T>
+template <tutti::parameter Name, tutti::detail::data_direction Direction, class T>
 constexpr auto open_buffer(const allocate_default<T>&) {
-  return tutti::detail::argument<Name, Flow, tutti::resize_to_fit, default_container_of<T>>{};
+  return tutti::detail::argument<Name, Direction, tutti::resize_to_fit, default_container_of<T>>{};
 }
 template <tutti::parameter Name, class T>
 constexpr auto new_counts(const allocate_default<T>&) {
@@ -193,14 +193,14 @@ inline constexpr internal::allocate_default<std::conditional_t<std::is_same_v<T,
 template <template <class...> class C>
 inline constexpr internal::allocate_using<C> alloc_new_using{};
 // clang-format off
-#define TUTTI_KAMPING_OPEN(FUNCTION, NAME, FLOW)                                                        \
-  template <tutti::resize_policy = no_resize, template <class...> class C>                              \
-  constexpr auto FUNCTION(const internal::allocate_using<C>& how) {                                     \
-    return internal::open_buffer<tutti::parameter::NAME, tutti::detail::data_direction::FLOW>(how);               \
-  }                                                                                                     \
-  template <tutti::resize_policy = no_resize, class T>                                                  \
-  constexpr auto FUNCTION(const internal::allocate_default<T>& how) {                                   \
-    return internal::open_buffer<tutti::parameter::NAME, tutti::detail::data_direction::FLOW>(how);               \
+#define TUTTI_KAMPING_OPEN(FUNCTION, NAME, FLOW)                                                             \
+  template <tutti::resize_policy = no_resize, template <class...> class C>                                   \
+  constexpr auto FUNCTION(const internal::allocate_using<C>& how) {                                          \
+    return internal::open_buffer<tutti::parameter::NAME, tutti::detail::data_direction::FLOW>(how);          \
+  }                                                                                                          \
+  template <tutti::resize_policy = no_resize, class T>                                                       \
+  constexpr auto FUNCTION(const internal::allocate_default<T>& how) {                                        \
+    return internal::open_buffer<tutti::parameter::NAME, tutti::detail::data_direction::FLOW>(how);          \
   }
 #define TUTTI_KAMPING_COUNTS(NAME)                                                                      \
   template <tutti::resize_policy = no_resize, template <class...> class C>                              \

@@ -71,6 +71,7 @@ namespace sparse_alltoall {
 template <class Messages>
 struct sparse_send_buf_t {
   const Messages& data;
+  std::source_location at;
 };
 template <class F>
 struct on_message_t {
@@ -78,8 +79,8 @@ struct on_message_t {
 };
 /// Pairs of a rank and its data, for example std::unordered_map<int, std::vector<T>>.
 template <class Messages>
-auto sparse_send_buf(const Messages& messages) {
-  return sparse_send_buf_t<Messages>{messages};
+auto sparse_send_buf(const Messages& messages, std::source_location at = std::source_location::current()) {
+  return sparse_send_buf_t<Messages>{messages, at};
 }
 /// A function that is called with a ProbedMessage for each received message.
 template <class F>
@@ -129,12 +130,15 @@ class SparseAlltoall : public PluginBase<Comm, Container, SparseAlltoall> {
   void alltoallv_sparse(sparse_alltoall::sparse_send_buf_t<Messages> messages,
                         sparse_alltoall::on_message_t<F> handler, const Tag&...) const {
     internal::translating([&] {
-      if (!sparse_) sparse_ = std::make_shared<tutti::sparse_communicator>(this->ranks());
-      sparse_->alltoallv(messages.data, [&](int source, auto received) {
+      const tutti::detail::enclosing_call scope(tutti::detail::impl_of(this->ranks()), "alltoallv_sparse",
+                                                messages.at);
+      if (!sparse_) sparse_ = std::make_shared<tutti::sparse_communicator>(this->ranks(), messages.at);
+      const auto on_message = [&](int source, auto received) {
         sparse_alltoall::ProbedMessage<typename decltype(received)::value_type> message(source,
                                                                                         std::move(received));
         handler.function(message);
-      });
+      };
+      sparse_->alltoallv(messages.data, on_message, messages.at);
     });
   }
   template <class Messages, class F, class... Tag>

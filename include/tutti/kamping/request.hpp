@@ -189,7 +189,8 @@ class Request {
     return RequestedResult<Result>(std::move(stored));
   }
   // For pools. complete() does not release the call. finished() and tested() are the bodies of
-  // wait() and test(). finished(first) always releases the call, and keeps the first exception.
+  // wait() and test(). finished(first) keeps the first exception. It releases the call, unless the
+  // thread does not run its rank.
   // taken() is that of a complete call, and does not enter it: it throws no rejection.
   bool complete() {
     return internal::translating([&] {
@@ -207,11 +208,12 @@ class Request {
   }
   tutti::status finished(std::exception_ptr& first) noexcept {
     if (!stored_) return tutti::detail::request_operations::wait(call_, "wait_all", {}, first);
-    const auto stored = std::exchange(stored_, nullptr);
+    auto stored = std::exchange(stored_, nullptr);
     try {
       return stored->wait_to_end(first);
     } catch (...) {
       if (!first) first = std::current_exception();
+      if (tutti::detail::request_operations::keeps_call()) stored_ = std::move(stored);
       return {};
     }
   }

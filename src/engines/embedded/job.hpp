@@ -70,14 +70,14 @@ class job {
   /// For a job that has failed. Returns when no rank reads another's memory any more. No rank
   /// begins to read again.
   void wait_for_readers() noexcept;
+  /// Of a rank that waits, or of the calling thread's.
+  detail::current_call current_call_of(int rank) noexcept;
   /// Records a failure. The first call wins, with two exceptions. A rank may replace its own
   /// provisional report when it ends (`provisional`). A cause replaces a consequence. A
   /// consequence is a peer_error, or any exception of a rank whose wait was aborted.
   void fail(int rank, std::exception_ptr what, const std::string& text, bool provisional = false);
   /// Throws the error of a rank whose wait is aborted. `has_own_error`: the next exception of this
   /// rank is no consequence.
-  /// Of a rank that waits, or of the calling thread's.
-  detail::current_call current_call_of(int rank) noexcept;
   [[noreturn]] void throw_failure(int rank, bool has_own_error, const shm::wait_site& site);
   /// The engine's function that makes every sleeper test failed().
   void on_failure(std::function<void()> wake_all) { wake_all_ = std::move(wake_all); }

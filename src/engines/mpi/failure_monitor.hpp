@@ -41,7 +41,7 @@ class failure_monitor {
   /// Receives the failures and reports that have arrived. The caller reads failed() afterwards.
   void poll();
   /// Called in checked mode if this rank has waited at `site` for `idle` seconds without progress.
-  /// A null `site` means that it has returned from the program. `at` is the location of its call.
+  /// A null `site` means that it has returned from the program. `call` is its call of the program.
   /// `progress` changes with every progress of the rank.
   void report_idle(const shm::wait_site* site, const detail::current_call& call, double idle,
                    std::uint64_t progress);

@@ -40,7 +40,7 @@ bool works_elementwise(collective what) noexcept {
 }
 
 // MPICH 4.0 crashes in MPI_Reduce with MPI_IN_PLACE at a root that is not the first rank of its
-// node.
+// node. Only rank 0 is known to be the first one.
 bool in_place_reduce_crashes([[maybe_unused]] int root) noexcept {
 #ifdef MPICH_VERSION
   return root != 0;

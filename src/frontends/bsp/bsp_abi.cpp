@@ -18,7 +18,9 @@ void end_nested(process& p) noexcept { p.end_nested(); }
 int pid(const process& p) noexcept { return p.pid(); }
 int nprocs(const process& p) noexcept { return p.nprocs(); }
 const char* engine_of(const process& p) noexcept { return p.engine(); }
-void validate_process(process& p, unsigned s, unsigned n, unsigned hi) { p.validate_process(s, n, hi); }
+void validate_collectives_init(process& p, unsigned s, unsigned n, unsigned hi) {
+  p.validate_collectives_init(s, n, hi);
+}
 bool failed(const process& p) noexcept { return p.failed(); }
 void validate_thread(const process& p, const char* operation) { p.validate_thread(operation); }
 bool may_call_here(const process& p) noexcept { return p.may_call_here(); }
@@ -77,11 +79,11 @@ bool alltoall(process& p, process_set_id m, slot from, slot into, std::size_t by
   return p.unrooted(collective::alltoall, m, from, into, bytes, skip_own_block);
 }
 bool reduce(process& p, process_set_id m, void* data, slot where, std::size_t count, std::size_t size,
-             combiner by, int root, bool single_element) {
+            combiner by, int root, bool single_element) {
   return p.reduce(m, data, where, count, {.type = {.size = size}, .combiner = by}, root, single_element);
 }
 bool reduce(process& p, process_set_id m, void* data, slot where, std::size_t count, const element& type,
-             const operation& by, int root, bool single_element) {
+            const operation& by, int root, bool single_element) {
   return p.reduce(m, data, where, count, {.type = type, .op = by}, root, single_element);
 }
 

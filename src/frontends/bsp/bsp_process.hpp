@@ -88,7 +88,7 @@ class process {
       reject_thread(operation);
   }
   bool may_call_here() const noexcept { return detail::is_usable(all_); }
-  void validate_process(unsigned s, unsigned p, unsigned hi);
+  void validate_collectives_init(unsigned s, unsigned p, unsigned hi);
   [[noreturn]] void reject_for_frontend(const char* operation, const char* parameter,
                                         std::string_view problem, const char* remedy) {
     begin_call(operation);
@@ -101,7 +101,7 @@ class process {
   bool unrooted(collective what, process_set_id m, slot from, slot into, std::size_t bytes,
                 bool skip_own_block);
   bool reduce(process_set_id m, void* data, slot where, std::size_t count, const reduction_operator& how,
-               int root, bool single_element);
+              int root, bool single_element);
 
  private:
   /// Records that this process cannot continue, reports it in the next sync, and throws.

@@ -17,7 +17,7 @@ const char* name(collective what) noexcept {
 
 }  // namespace
 
-void process::validate_process(unsigned s, unsigned p, unsigned hi) {
+void process::validate_collectives_init(unsigned s, unsigned p, unsigned hi) {
   begin_call("collectives_init");
   if (s != static_cast<unsigned>(pid_))
     reject("collectives_init", "s", "is " + std::to_string(s) + " on process " + std::to_string(pid_),
@@ -212,7 +212,7 @@ bool process::unrooted(collective what, process_set_id m, slot from, slot into, 
 }
 
 bool process::reduce(process_set_id m, void* data, slot where, std::size_t count,
-                      const reduction_operator& how, int root, bool single_element) {
+                     const reduction_operator& how, int root, bool single_element) {
   const char* const operation = single_element ? (root < 0 ? "allreduce" : "reduce")
                                 : root < 0     ? "allcombine"
                                                : "combine";

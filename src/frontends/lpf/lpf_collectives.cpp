@@ -58,7 +58,7 @@ lpf_err_t lpf_collectives_init_strided(lpf_t ctx, lpf_pid_t s, lpf_pid_t p, lpf_
     process_set_id made = 0;
     if (coll == nullptr)
       abi::reject(self, "collectives_init", "coll", "is null", "pass a place for the object");
-    abi::validate_process(self, s, p, hi);
+    abi::validate_collectives_init(self, s, p, hi);
     // Wrong values are rejected below.
     const lpf_pid_t members = str > 0 && lo < hi ? (hi - lo - 1) / str + 1 : 1;
     if (!is_addressable(members, max_elem_size, max_byte_size)) return false;

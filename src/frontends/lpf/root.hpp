@@ -9,8 +9,8 @@
 namespace tutti::lpf {
 
 /// The context of LPF_ROOT, made by the first call on it. It belongs to the thread that makes that
-/// call. Returns null and reports an error on other threads, while a section runs in this process,
-/// and if the context cannot be made.
+/// call. Returns null and reports an error in three cases: on another thread, while a section
+/// (lpf_exec, lpf_hook) runs in this operating-system process, or if it cannot make the context.
 context* root_context(const char* operation) noexcept;
 
 }  // namespace tutti::lpf

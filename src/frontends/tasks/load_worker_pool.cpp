@@ -14,6 +14,11 @@ namespace tutti::tasks {
 using namespace tutti::detail;
 
 std::unique_ptr<worker_pool> make_worker_pool(int workers, int rank, const char* header) {
+  if (is_linked_statically())
+    throw engine_error("tasks", rank, "workers",
+                       "are " + std::to_string(workers) +
+                           ", but this program is linked statically, so it cannot load the module of workers",
+                       "use one worker, or link it without -static");
   const found_files files = find_files("libtutti-workers.so", "", header);
   std::string tried;
   const auto add = [&tried](const std::string& text) { tried += (tried.empty() ? "" : "; ") + text; };

@@ -8,6 +8,7 @@
 namespace tutti::tasks::abi {
 
 task_graph* open(detail::communicator_impl& all, const options& how, const char* header) {
+  const detail::enclosing_call scope(all, "tasks::runtime", detail::place_of(all));
   detail::validate_entry(all, "tasks");
   if (detail::has_two_groups(all))
     detail::reject(all, "tasks", "ranks", "has two groups", "pass a communicator with one group");
@@ -16,7 +17,6 @@ task_graph* open(detail::communicator_impl& all, const options& how, const char*
   if (how.workers < 0 || how.workers > 1024)
     detail::reject(all, "tasks", "workers", "is " + std::to_string(how.workers),
                    "pass 1 to 1024, or 0 for TUTTI_TASK_WORKERS");
-  const detail::enclosing_call scope(all, "tasks::runtime", detail::place_of(all));
   return new task_graph(all, how, header);
 }
 // After run() has returned, the engine and the ranks that this one waits for are gone.

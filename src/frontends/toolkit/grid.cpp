@@ -117,8 +117,7 @@ grid_communicator::grid_communicator(const communicator& ranks, std::source_loca
       along_column_(column_graph(ranks, columns_, at)) {}
 
 void grid_communicator::execute(const call& c) const {
-  const detail::enclosing_call scope(detail::impl_of(*this), "grid_communicator::alltoallv",
-                                     detail::place_of(detail::impl_of(*this)));
+  constexpr const char* operation = "grid_communicator::alltoallv";
   detail::validate_call(detail::impl_of(*this), c);
   const detail::deferred_rejections steps(detail::count_of_deferrals(detail::impl_of(*this)));
   const auto p = static_cast<std::size_t>(size()), me = static_cast<std::size_t>(rank());
@@ -160,18 +159,18 @@ void grid_communicator::execute(const call& c) const {
   detail::count_call(detail::impl_of(*this));
 
   if (c.in_counts[me] != c.out_counts[me])
-    throw mismatch_error("alltoallv", rank(), "recv_counts",
-                         "this rank does not receive from itself what it sends",
-                         "pass the counts that are sent, or leave them out");
+    throw mismatch_error(
+        operation, rank(), "recv_counts", "this rank does not receive from itself what it sends",
+        "pass the counts that are sent, or leave them out", detail::place_of(detail::impl_of(*this)));
   if (c.in_counts[me] != 0)
     std::memmove(output + to[me] * element, input + from[me] * element, c.in_counts[me] * element);
   for_each_block(arrived, element, [&](const block_header& h, const std::byte* block) {
     if (h.elements != c.out_counts[h.source])
-      throw mismatch_error("alltoallv", rank(), "recv_counts",
-                           std::to_string(h.elements) + " elements arrived from rank " +
-                               std::to_string(h.source) + ", but " + std::to_string(c.out_counts[h.source]) +
-                               " were expected",
-                           "pass the counts that are sent, or leave them out");
+      throw mismatch_error(
+          operation, rank(), "recv_counts",
+          std::to_string(h.elements) + " elements arrived from rank " + std::to_string(h.source) + ", but " +
+              std::to_string(c.out_counts[h.source]) + " were expected",
+          "pass the counts that are sent, or leave them out", detail::place_of(detail::impl_of(*this)));
     std::memcpy(output + to[h.source] * element, block, h.elements * element);
   });
 }

@@ -23,18 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view file_head = "libtutti-mpi-", file_tail = ".so";
 
-// Whether the program has no dynamic linker. dlopen() then crashes in most modules.
-bool is_linked_statically() {
-  bool has_linker = false;
-  const auto of_program = [](dl_phdr_info* program, std::size_t, void* found) {
-    for (int i = 0; i < program->dlpi_phnum; ++i)
-      if (program->dlpi_phdr[i].p_type == PT_INTERP) *static_cast<bool*>(found) = true;
-    return 1;  // the first object is the program
-  };
-  dl_iterate_phdr(of_program, &has_linker);
-  return !has_linker;
-}
-
 fs::path folder_of_executable() {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
@@ -79,6 +67,17 @@ std::vector<std::string> folders_of_variable() {
 }
 
 }  // namespace
+
+bool is_linked_statically() {
+  bool has_linker = false;
+  const auto of_program = [](dl_phdr_info* program, std::size_t, void* found) {
+    for (int i = 0; i < program->dlpi_phnum; ++i)
+      if (program->dlpi_phdr[i].p_type == PT_INTERP) *static_cast<bool*>(found) = true;
+    return 1;  // the first object is the program
+  };
+  dl_iterate_phdr(of_program, &has_linker);
+  return !has_linker;
+}
 
 // The caller's variables must not make a setuid program load an MPI.
 launcher find_launcher() {

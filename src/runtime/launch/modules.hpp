@@ -22,6 +22,9 @@ struct launcher {
 };
 TUTTI_API launcher find_launcher();
 
+/// Whether the program has no dynamic linker. dlopen() then crashes in most modules.
+bool is_linked_statically();
+
 /// The folders that the library searches for modules, in this order: those of TUTTI_MODULE_PATH,
 /// those of the installation, and those beside the program. A setuid program searches only those of
 /// the installation. `header`: the path of run.hpp when the program was compiled, or null. An

@@ -20,7 +20,7 @@
 #include "runtime/launch/make_ranks.hpp"
 #include "runtime/launch/modules.hpp"
 #include "runtime/launch/rank_startup.hpp"
-#include "runtime/launch/start_report.hpp"
+#include "runtime/launch/startup_error.hpp"
 #include "tutti/communicator.hpp"
 
 namespace tutti {
@@ -150,7 +150,7 @@ int run(const run_options& options, detail::program_view program, std::nothrow_t
     if (end.what && !reported) report(end.failed_rank, end.text);
     return 1;
   } catch (const std::exception& e) {
-    if (!reported && must_report_start()) {
+    if (!reported && must_report_startup_error()) {
       report(-1, e.what());
       if (find_launcher().mpi) wait_until_forwarded();
     }

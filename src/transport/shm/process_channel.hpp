@@ -59,7 +59,7 @@ struct alignas(64) process_slot {
 static_assert(sizeof(process_slot) == 64 && std::atomic<std::uint32_t>::is_always_lock_free);
 
 /// The encoding of a slot: a kind and a number of bytes.
-enum slot_form : std::uint32_t {
+enum slot_encoding : std::uint32_t {
   whole_inline = 0u << 29,   ///< a message in the payload
   whole_in_cell = 1u << 29,  ///< a message in a cell; payload: its index
   first_piece = 2u << 29,    ///< the begin of a longer message; payload: long_message

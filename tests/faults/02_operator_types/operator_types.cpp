@@ -44,10 +44,12 @@ static_assert(!detail::converts_elements<double, std::reference_wrapper<counted_
 
 // Callables with several signatures.
 static_assert(converts<double>(std::bind(std::plus<int>{}, std::placeholders::_1, std::placeholders::_2)));
-static_assert(converts<float>([](auto a, auto b) { return static_cast<int>(a + b); }));
+static_assert(converts<long long>(std::bind(std::plus<int>{}, std::placeholders::_1, std::placeholders::_2)));
+static_assert(converts<double>(std::bind(std::plus<float>{}, std::placeholders::_1, std::placeholders::_2)));
+static_assert(!converts<short>(std::bind(std::plus<>{}, std::placeholders::_1, std::placeholders::_2)));
 static_assert(!converts<double>(std::bind(std::plus<>{}, std::placeholders::_1, std::placeholders::_2)));
 static_assert(!converts<int>(std::bind(std::plus<int>{}, std::placeholders::_1, std::placeholders::_2)));
-static_assert(!converts<double>([](auto a, auto b) { return a < b; }));
+static_assert(!converts<double>([](auto a, auto b) { return a < b ? 1 : 0; }));
 
 static_assert(narrows<int>([](int a, int b) { return 0.5 * a + b; }));
 static_assert(narrows<int>([](int a, int b) { return 1L * a + b; }));

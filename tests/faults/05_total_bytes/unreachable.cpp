@@ -70,7 +70,7 @@ TEST(steps, contradicting_conditions_are_unreachable) {
   EXPECT_TRUE(unreachable(of_nodes("\"equal_nodes\": false", "ranks", two("2")), 0));
   EXPECT_TRUE(unreachable(of_nodes("\"hierarchical\": true", "ranks", two("2")), 0));
   EXPECT_TRUE(
-      unreachable(of_nodes("\"hierarchical\": true, \"equal_nodes\": true", "ranks_per_node", two("0")), 0));
+      unreachable(of_nodes("\"hierarchical\": true, \"equal_nodes\": true", "ranks_per_node", two("1")), 0));
   for (const char* by : {"ranks_per_node", "nodes"})
     EXPECT_TRUE(unreachable(
         of_nodes("\"power_of_two\": true, \"equal_nodes\": true", by,

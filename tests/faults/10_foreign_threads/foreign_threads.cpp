@@ -15,6 +15,7 @@
 #include "support/check.hpp"
 #include "support/program.hpp"
 #include "tutti/bsp.hpp"
+#include "tutti/sort.hpp"
 #include "tutti/tasks.hpp"
 #include "tutti/tutti.hpp"
 
@@ -134,6 +135,56 @@ void ranges_of_requests(communicator& world) {
   for (const request& one : all) check.that(!one.valid(), "the request is released at its end");
 }
 
+// Data that are unpacked at the end of a call: a rejected wait must leave that to the next one.
+void waits_for_gaps(communicator& world) {
+  const int me = world.rank();
+  const auto spaced = layout::vector(2, sizeof(int), 2 * sizeof(int));
+  std::vector<int> received(3, -1);
+  const std::vector<int> sent = {5, 6};
+  std::vector<request> all(1);
+  world.irecv(recv_buf(received), recv_type(spaced), source(me), request(all[0]));
+  expect_rejected("wait_all with a layout", [&] { wait_all(all); });
+  expect_rejected("test_all with a layout", [&] { test_all(all); });
+  world.send(send_buf(sent), destination(me));
+  wait_all(all);
+  check.equal(received, std::vector<int>{5, -1, 6});
+}
+
+// A call with wrong arguments serves the other ranks. Only its own rank may complete it.
+void waits_for_rejected_calls(communicator& world) {
+  int x = 1;
+  std::vector<request> all(1);
+  std::string text = "nothing";
+  try {
+    world.ibcast(send_recv_buf(x), root(world.size()), request(all[0]));
+  } catch (const usage_error& e) {
+    text = e.what();
+  }
+  if (!all[0].valid()) return;  // it was rejected at once
+  expect_rejected("wait_all of a rejected call", [&] { wait_all(all); });
+  text = message_of([&] { wait_all(all); });
+  check.that(text.find("root") != std::string::npos, "the rank's own wait throws " + text);
+}
+
+// A foreign thread that is in a call of several steps does not give the rank's reports its name.
+void scopes_of_foreign_threads(communicator& world) {
+  std::promise<void> sorting, reported;
+  std::vector<int> v = {2, 1};
+  auto less = [&, first = true](int a, int b) mutable {
+    if (std::exchange(first, false)) sorting.set_value(), reported.get_future().wait();
+    return a < b;
+  };
+  auto foreign = std::async(std::launch::async,
+                            [&] { return message_of([&] { sort_globally(world, v, std::ref(less)); }); });
+  sorting.get_future().wait();
+  const std::string text = message_of([&] { world.bcast(send_recv_buf(v), root(world.size())); });
+  check.that(text.find("bcast on rank") != std::string::npos, "the rank's own call reports " + text);
+  reported.set_value();
+  const std::string other = foreign.get();
+  const bool rejected = other.find("does not run rank") != std::string::npos;
+  check.that(world.size() == 1 || rejected, "the foreign thread throws " + other);
+}
+
 // Objects destroyed on another thread: destruction is no call, so it is no error.
 void destroyed_on_thread(communicator& world) {
   for (int i = 0; i < 3; ++i) {
@@ -191,7 +242,8 @@ void of_another_run(communicator& world) {
   run(how, [&](communicator& inner) {
     if (inner.rank() == world.rank()) text = message_of([&] { world.barrier(); });
   });
-  check.that(text.find("of another run()") != std::string::npos, "another run's communicator: " + text);
+  check.that(text.find("is used by a rank of another run()") != std::string::npos,
+             "another run's communicator: " + text);
 }
 
 // Kernels, on any thread.
@@ -271,6 +323,9 @@ int main(int argc, char** argv) {
   return tests::run_program(argc, argv, [](communicator& world, tests::cases& cases) {
     cases("calls", [&] { calls(world); });
     cases("ranges_of_requests", [&] { ranges_of_requests(world); });
+    cases("waits_for_gaps", [&] { waits_for_gaps(world); });
+    cases("waits_for_rejected_calls", [&] { waits_for_rejected_calls(world); });
+    cases("scopes_of_foreign_threads", [&] { scopes_of_foreign_threads(world); });
     cases("of_another_run", [&] { of_another_run(world); });
     cases("two_communicators", [&] { two_communicators(world); });
     cases("point_to_point", [&] { point_to_point(world); });

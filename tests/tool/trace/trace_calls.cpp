@@ -81,14 +81,14 @@ struct communicators {
 
   explicit communicators(communicator& comm, const std::vector<requested_call>& calls)
       : job(detail::impl_of(comm)) {
-    bool inter = false, neighborly = false;
+    bool inter = false, of_neighbors = false;
     for (const requested_call& w : calls) {
       inter = inter || w.inter;
-      neighborly = neighborly || is_neighborhood(w.what);
+      of_neighbors = of_neighbors || is_neighborhood(w.what);
     }
     if (inter) groups = detail::between(job, comm.size() / 2);
     const int left = (comm.rank() + comm.size() - 1) % comm.size(), right = (comm.rank() + 1) % comm.size();
-    if (neighborly) ring = detail::with_graph(job, std::span(&left, 1), std::span(&right, 1));
+    if (of_neighbors) ring = detail::with_graph(job, std::span(&left, 1), std::span(&right, 1));
   }
   detail::communicator_impl& of(const requested_call& w) const {
     return w.inter ? *groups : is_neighborhood(w.what) ? *ring : job;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/launch/start_report.hpp"
+//
+// Finds the processes of lower rank on this node in /proc, by the variables of their launcher.
+#include "runtime/launch/startup_error.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -77,22 +79,21 @@ std::set<int> lower_ranks(const std::string& variable, int own) {
   return found;
 }
 
-// Rounds of 100 ms.
-constexpr int rounds_until_seen = 50;
-constexpr int rounds_of(int rank) { return 100 + 30 * std::min(rank, 20); }
+// Numbers of polls, one in 100 ms.
+constexpr int polls_until_seen = 50;
+constexpr int max_polls(int rank) { return 100 + 30 * std::min(rank, 20); }
 
 // Whether a process of lower rank on this node has ended, or ends within ten seconds and three more
 // for each lower rank, at most 70 seconds. A higher rank waits longer, so that it learns that a
 // lower one has printed. A process that replaces its program has no environment for a moment, so it
 // must be absent for half a second.
 //
-// A rank that has not been seen has either not got its environment yet, or ended before. Only the
-// first can be seen later. So a rank that was never seen has ended. If none is seen for five
-// seconds, all have ended.
+// A rank that has not been seen yet may be about to get its environment. It is seen soon then. A
+// rank that is never seen has ended. If none is seen for five seconds, all have ended.
 bool lower_rank_ends(const std::string& variable, int own) {
   std::set<int> seen;
   int absent = 0;
-  for (int i = 0; i < (seen.empty() ? rounds_until_seen : rounds_of(own)) && absent < 5; ++i) {
+  for (int i = 0; i < (seen.empty() ? polls_until_seen : max_polls(own)) && absent < 5; ++i) {
     const std::set<int> running = lower_ranks(variable, own);
     seen.insert(running.begin(), running.end());
     absent = running.size() == seen.size() ? 0 : absent + 1;
@@ -110,11 +111,12 @@ bool is_nonzero_process() {
   return false;
 }
 
-bool must_report_start() {
+bool must_report_startup_error() {
   if (!is_nonzero_process()) return true;
   for (const char* variable : local_rank_variables)
     if (const int own = std::atoi(setting(variable).value_or("0").c_str()); own > 0)
       return !lower_rank_ends(variable, own);
+  // The first process of another node than that of rank 0: the launcher may end it meanwhile.
   std::this_thread::sleep_for(std::chrono::seconds(2));
   return true;
 }

@@ -18,6 +18,6 @@ bool is_nonzero_process();
 /// printed. It waits five seconds for the first sight of a lower rank. If none appears, all have
 /// ended. If all of them run for ten seconds and three more for each of them, they can start, and
 /// this process prints. It waits at most 70 seconds.
-bool must_report_start();
+bool must_report_startup_error();
 
 }  // namespace tutti::detail

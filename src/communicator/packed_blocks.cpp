@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "communicator/dense_blocks.hpp"
+#include "communicator/packed_blocks.hpp"
 
 #include <algorithm>
 
 namespace tutti::detail {
 
-void dense_blocks::open(side& s, const layout* types, counts_view& counts, counts_view& displs) {
+void packed_blocks::open(side& s, const layout* types, counts_view& counts, counts_view& displs) {
   s.types = types;
   if (types == nullptr || !counts.given()) return;
   const std::size_t n = counts.size();
-  s.items.resize(n), s.displs.resize(n), s.bytes.resize(n), s.dense_displs.resize(n);
+  s.items.resize(n), s.displs.resize(n), s.bytes.resize(n), s.packed_displs.resize(n);
   bool gaps = false;
   std::size_t at = 0, packed = 0;
   for (std::size_t i = 0; i < n; ++i) {
     s.items[i] = counts[i];
     s.displs[i] = displs.given() ? displs[i] : at;
     s.bytes[i] = counts[i] * types[i].size();
-    s.dense_displs[i] = packed;
+    s.packed_displs[i] = packed;
     at += counts[i] * types[i].extent();
     packed += s.bytes[i];
     gaps = gaps || !types[i].is_contiguous();
   }
-  if (gaps) s.dense.reset(new std::byte[std::max<std::size_t>(packed, 1)]);
+  if (gaps) s.packed.reset(new std::byte[std::max<std::size_t>(packed, 1)]);
   counts = {s.bytes.data(), n};
-  displs = gaps ? counts_view{s.dense_displs.data(), n} : counts_view{s.displs.data(), n};
+  displs = gaps ? counts_view{s.packed_displs.data(), n} : counts_view{s.displs.data(), n};
 }
 
-dense_blocks::dense_blocks(const call& c)
+packed_blocks::packed_blocks(const call& c)
     : input_(static_cast<const std::byte*>(c.input)), output_(static_cast<std::byte*>(c.output)), made_(c) {
   made_.in_types = made_.out_types = nullptr;
   if (!c.in_place) open(in_, c.in_types, made_.in_counts, made_.in_displs);
   open(out_, c.out_types, made_.out_counts, made_.out_displs);
-  if (in_.dense) made_.input = in_.dense.get();
-  if (out_.dense) made_.output = out_.dense.get();
+  if (in_.packed) made_.input = in_.packed.get();
+  if (out_.packed) made_.output = out_.packed.get();
   if (c.in_place) {
     made_.input = made_.output;
     made_.in_counts = made_.out_counts;
@@ -40,18 +40,18 @@ dense_blocks::dense_blocks(const call& c)
   }
 }
 
-void dense_blocks::pack() const noexcept {
+void packed_blocks::pack() const noexcept {
   const side& s = made_.in_place ? out_ : in_;
-  if (!s.dense) return;
+  if (!s.packed) return;
   const std::byte* from = made_.in_place ? output_ : input_;
   for (std::size_t i = 0; i < s.items.size(); ++i)
-    s.types[i].pack(from + s.displs[i], s.items[i], s.dense.get() + s.dense_displs[i]);
+    s.types[i].pack(from + s.displs[i], s.items[i], s.packed.get() + s.packed_displs[i]);
 }
 
-void dense_blocks::unpack() const noexcept {
-  if (!out_.dense) return;
+void packed_blocks::unpack() const noexcept {
+  if (!out_.packed) return;
   for (std::size_t i = 0; i < out_.items.size(); ++i)
-    out_.types[i].unpack(out_.dense.get() + out_.dense_displs[i], out_.items[i], output_ + out_.displs[i]);
+    out_.types[i].unpack(out_.packed.get() + out_.packed_displs[i], out_.items[i], output_ + out_.displs[i]);
 }
 
 }  // namespace tutti::detail

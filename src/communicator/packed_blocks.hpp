@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns an alltoallw whose blocks have gaps into one of dense bytes. The blocks are packed before
+// Turns an alltoallw whose blocks have gaps into one of packed bytes. The blocks are packed before
 // the call and unpacked after it. A side without gaps is used where it is.
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace tutti::detail {
 
-class dense_blocks {
+class packed_blocks {
  public:
   /// The buffers and layouts of `c` must live as long as this; counts and displacements need not.
-  explicit dense_blocks(const call& c);
+  explicit packed_blocks(const call& c);
 
   /// The call to execute: of bytes, without layouts.
   const call& made() const noexcept { return made_; }
@@ -26,9 +26,9 @@ class dense_blocks {
  private:
   struct side {
     const layout* types = nullptr;
-    std::vector<std::size_t> items, displs;        // of the caller
-    std::vector<std::size_t> bytes, dense_displs;  // of the call that runs
-    std::unique_ptr<std::byte[]> dense;            // null: the caller's own memory
+    std::vector<std::size_t> items, displs;         // of the caller
+    std::vector<std::size_t> bytes, packed_displs;  // of the call that runs
+    std::unique_ptr<std::byte[]> packed;            // null: the caller's own memory
   };
   static void open(side& s, const layout* types, counts_view& counts, counts_view& displs);
 

@@ -2,7 +2,7 @@
 //
 // A call with buffers that hold items of a layout. A layout corresponds to a datatype of MPI, and
 // an item is one instance of it. A frame (frame.hpp) converts the arguments of one collective to a
-// tutti::call, and makes its result. The call with layouts wraps a frame. It gives the frame dense
+// tutti::call, and makes its result. The call with layouts wraps a frame. It gives the frame packed
 // elements in place of items, and numbers of elements in place of numbers of items. Thus frames do
 // not know layouts, and a call without layouts costs only the test for them.
 #pragma once
@@ -51,9 +51,9 @@ class staged_elements {
 };
 
 /// The arguments of such a call. `base` has the caller's arguments, and makes the result. An inner
-/// frame gets dense elements in their place, and makes the call.
+/// frame gets packed elements in their place, and makes the call.
 template <collective_form F, class T, class... Args>
-class typed_arguments : public collective_frame<F, T, Args...> {
+class layout_arguments : public collective_frame<F, T, Args...> {
  protected:
   using base = collective_frame<F, T, Args...>;
   using enum parameter;
@@ -63,9 +63,9 @@ class typed_arguments : public collective_frame<F, T, Args...> {
   static constexpr bool both = base::uses_send_recv_buf;
   static constexpr parameter in_type = both || given<send_recv_type> ? send_recv_type : send_type;
   static constexpr parameter out_type = given<send_recv_type> ? send_recv_type : recv_type;
-  static constexpr bool typed_in = given<in_type>;
-  static constexpr bool typed_out = !both && given<out_type>;
-  static constexpr bool typed_received = both ? typed_in : typed_out;
+  static constexpr bool send_has_layout = given<in_type>;
+  static constexpr bool recv_has_layout = !both && given<out_type>;
+  static constexpr bool received_has_layout = both ? send_has_layout : recv_has_layout;
 
   // Whether this parameter describes a receive buffer that is separate from the send buffer.
   static constexpr bool of_receiver(parameter n) {
@@ -74,7 +74,8 @@ class typed_arguments : public collective_frame<F, T, Args...> {
   static constexpr bool is_list(parameter n) { return kind_of(n) == parameter_kind::counts; }
   // Whether this parameter counts items of a layout.
   static constexpr bool counts_items(parameter n) {
-    return (is_list(n) || kind_of(n) == parameter_kind::count) && (of_receiver(n) ? typed_out : typed_in);
+    return (is_list(n) || kind_of(n) == parameter_kind::count) &&
+           (of_receiver(n) ? recv_has_layout : send_has_layout);
   }
   staging::side& side_of(parameter n) noexcept { return of_receiver(n) ? stage_.out : stage_.in; }
 
@@ -90,14 +91,14 @@ class typed_arguments : public collective_frame<F, T, Args...> {
     constexpr parameter name = parameter_of<A>;
     constexpr data_direction way = direction_of<A>;
     using numbers = std::vector<std::size_t>;
-    if constexpr ((name == send_buf || name == send_recv_buf) && typed_in) {
+    if constexpr ((name == send_buf || name == send_recv_buf) && send_has_layout) {
       constexpr resize_policy policy = both ? resize_policy::grow_only : resize_policy::no_resize;
       return argument<name, way, policy, staged_elements<T>&>{sent_};
-    } else if constexpr (name == recv_buf && typed_out) {
+    } else if constexpr (name == recv_buf && recv_has_layout) {
       return argument<name, way, resize_to_fit, staged_elements<T>&>{received_};
     } else if constexpr (name == recv_buf && base::template is_automatic<recv_buf>()) {
       return made_argument();
-    } else if constexpr (name == recv_displs && way == data_direction::in && typed_received) {
+    } else if constexpr (name == recv_displs && way == data_direction::in && received_has_layout) {
       return argument<unnamed, way, no_resize, int>{0};  // handled where items are written
     } else if constexpr (counts_items(name) && is_list(name)) {
       constexpr resize_policy policy = way == data_direction::in ? resize_policy::no_resize : resize_to_fit;
@@ -138,11 +139,12 @@ class typed_arguments : public collective_frame<F, T, Args...> {
 };
 
 template <collective_form F, class T, class... Args>
-class typed_frame : public typed_arguments<F, T, Args...> {
-  using arguments = typed_arguments<F, T, Args...>;
+class layout_frame : public layout_arguments<F, T, Args...> {
+  using arguments = layout_arguments<F, T, Args...>;
   using enum parameter;
   using base = typename arguments::base;
-  using arguments::both, arguments::typed_in, arguments::typed_out, arguments::typed_received;
+  using arguments::both, arguments::send_has_layout, arguments::recv_has_layout,
+      arguments::received_has_layout;
   using arguments::stage_, arguments::number_, arguments::list_, arguments::call_;
   template <parameter N>
   static constexpr bool given = base::template has_in<N>;
@@ -190,8 +192,9 @@ class typed_frame : public typed_arguments<F, T, Args...> {
   template <parameter Counts, parameter Displs>
   void count_blocks(const collective_caller& s) {
     const counts_view displs = this->template view_of<Displs>();
-    stage_.send_blocks(s, Counts, this->template view_of<Counts>(), Displs, given<Displs> ? &displs : nullptr,
-                       list_[this->at(Counts)], list_[this->at(Displs)]);
+    stage_.set_send_blocks(s, Counts, this->template view_of<Counts>(), Displs,
+                           given<Displs> ? &displs : nullptr, list_[this->at(Counts)],
+                           list_[this->at(Displs)]);
   }
   // Whether the blocks of the send buffer, or of the receive buffer, have counts of their own.
   static constexpr bool sends_counted_blocks = F.what == collective::scatterv ||
@@ -252,8 +255,8 @@ class typed_frame : public typed_arguments<F, T, Args...> {
     if constexpr (receives_counted_blocks) {
       const counts_view displs = this->template view_of<recv_displs>();
       const counts_view where =
-          stage_.receive_blocks(s, to, call_.out_counts, given<recv_displs> ? &displs : nullptr);
-      if (!given<recv_displs> || to.dense()) return;
+          stage_.set_receive_blocks(s, to, call_.out_counts, given<recv_displs> ? &displs : nullptr);
+      if (!given<recv_displs> || to.is_packed()) return;
       call_.out_displs = where;
       if (both && F.what == collective::alltoallv) call_.in_displs = where;
     } else {
@@ -281,23 +284,23 @@ class typed_frame : public typed_arguments<F, T, Args...> {
   // Called after the frame has built the call in elements.
   void build_items(const collective_caller& s) {
     stage_.rethrow_fault();
-    this->require_identity(s);
-    if constexpr (typed_received) count_received(s);
+    this->require_exscan_identity(s);
+    if constexpr (received_has_layout) count_received(s);
     if (call_.output == nullptr) this->leave_empty();
     (export_numbers<std::remove_reference_t<Args>>(s), ...);
     if (F.how != mode::persistent) stage_.pack();
   }
 
   void open(const collective_caller& s) {
-    if constexpr (typed_in) {
+    if constexpr (send_has_layout) {
       using item = std::remove_pointer_t<decltype(data_of(this->template data<base::in_name>()))>;
       stage_.open(stage_.in, base::in_name, arguments::in_type, this->template data<arguments::in_type>(),
                   this->in_data(), this->in_size() * sizeof(item));
     }
-    if constexpr (typed_out)
+    if constexpr (recv_has_layout)
       stage_.open(stage_.out, recv_buf, arguments::out_type, this->template data<arguments::out_type>(),
                   data_of(this->out()), size_of(this->out()) * sizeof(*data_of(this->out())));
-    constexpr bool of_both = both ? typed_in : typed_in && typed_out;
+    constexpr bool of_both = both ? send_has_layout : send_has_layout && recv_has_layout;
     stage_.set_element_size(s, sizeof(T), alignof(T), combines(F.what) || !of_both);
   }
 
@@ -306,13 +309,13 @@ class typed_frame : public typed_arguments<F, T, Args...> {
   static constexpr bool may_be_cached = false;
 
   template <class... U>
-  explicit typed_frame(call& c, U&&... args)
+  explicit layout_frame(call& c, U&&... args)
       : arguments(c, static_cast<U&&>(args)...), inner_(this->make_inner(c)) {}
 
   /// The same as for a frame.
   const call& set_up(const collective_caller& s) {
     open(s);
-    if constexpr (typed_in)
+    if constexpr (send_has_layout)
       if (sends(s)) count_sent(s);
     (import_numbers<std::remove_reference_t<Args>>(s), ...);
     try {
@@ -322,7 +325,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
       stage_.rethrow_fault();  // the frame got arguments that it must reject
       throw;
     }
-    if (stage_.in_bytes()) call_.type = element_of<std::byte>();
+    if (stage_.elements_are_bytes()) call_.type = element_of<std::byte>();
     if (inner_.substitutes().in_use()) {
       stage_.disable_copies();
       return call_;
@@ -361,7 +364,7 @@ class typed_frame : public typed_arguments<F, T, Args...> {
 /// The frame that executes a call with these arguments.
 template <collective_form F, class T, class... Args>
 using frame_for = std::conditional_t<has_layouts<std::remove_reference_t<Args>...>,
-                                     typed_frame<F, T, Args...>, collective_frame<F, T, Args...>>;
+                                     layout_frame<F, T, Args...>, collective_frame<F, T, Args...>>;
 
 }  // namespace tutti::detail
 TUTTI_API_END

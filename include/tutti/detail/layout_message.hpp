@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A message with buffers that hold items of a layout, the counterpart of typed_call.hpp for
-// collectives. A message is bytes, so there is no second frame: this frame provides the dense
+// A message with buffers that hold items of a layout, the counterpart of layout_call.hpp for
+// collectives. A message is bytes, so there is no second frame: this frame provides the packed
 // bytes, and counts items.
 #pragma once
 
 #include "tutti/detail/export.hpp"
+#include "tutti/detail/layout_call.hpp"
 #include "tutti/detail/message_frame.hpp"
-#include "tutti/detail/typed_call.hpp"
 
 TUTTI_API_BEGIN
 namespace tutti::detail {
@@ -26,7 +26,7 @@ void report_layout_in_message(A& a) {
 
 /// T is the type of the received elements, unless they have a layout.
 template <message_form F, class T, class... Args>
-class typed_message_frame : public message_frame<F, T, Args...> {
+class layout_message_frame : public message_frame<F, T, Args...> {
   using enum parameter;
   using base = message_frame<F, T, Args...>;
   using typename base::parts;
@@ -35,8 +35,8 @@ class typed_message_frame : public message_frame<F, T, Args...> {
 
   static constexpr parameter in_type = base::in_place ? send_recv_type : send_type;
   static constexpr parameter out_type = base::in_place ? send_recv_type : recv_type;
-  static constexpr bool typed_in = given<in_type>;
-  static constexpr bool typed_out = given<out_type>;
+  static constexpr bool send_has_layout = given<in_type>;
+  static constexpr bool recv_has_layout = given<out_type>;
 
   staging::side& target() noexcept { return base::in_place ? stage_.in : stage_.out; }
 
@@ -63,7 +63,7 @@ class typed_message_frame : public message_frame<F, T, Args...> {
 
   // The same as for a message frame.
   static void* allocate(void* state, const envelope& what) {
-    auto& self = *static_cast<typed_message_frame*>(state);
+    auto& self = *static_cast<layout_message_frame*>(state);
     staging::side& side = self.target();
     if (side.per_item() == 0 && what.bytes != 0)
       reject_message(self.site(), out_type, "items of 0 bytes cannot receive a message that is not empty");
@@ -74,18 +74,18 @@ class typed_message_frame : public message_frame<F, T, Args...> {
   using typename base::result_type;
 
   template <class... U>
-  explicit typed_message_frame(communicator_impl& where, U&&... arguments)
+  explicit layout_message_frame(communicator_impl& where, U&&... arguments)
       : base(where, static_cast<U&&>(arguments)...) {
-    if constexpr (typed_in)
+    if constexpr (send_has_layout)
       open(stage_.in, base::in_place ? send_recv_buf : send_buf, in_type, this->template data<in_type>(),
            this->sent());
-    if constexpr (typed_out && !base::in_place)
+    if constexpr (recv_has_layout && !base::in_place)
       open(stage_.out, recv_buf, out_type, this->template data<out_type>(), this->out());
     stage_.set_element_size(this->site(), 1, 1, false);
   }
 
   send_args outgoing(int default_tag) {
-    if constexpr (typed_in) {
+    if constexpr (send_has_layout) {
       stage_.set_send_length(this->site(), send_count, bytes_of<send_count>(stage_.in), 1);
       stage_.rethrow_fault();
       if constexpr (F.how != mode::persistent) stage_.pack();
@@ -99,7 +99,7 @@ class typed_message_frame : public message_frame<F, T, Args...> {
   }
 
   void validate_capacity() {
-    if constexpr (!typed_out)
+    if constexpr (!recv_has_layout)
       base::validate_capacity();
     else if constexpr (given<recv_count>)
       stage_.set_receive_length(this->site(), target(),
@@ -107,14 +107,14 @@ class typed_message_frame : public message_frame<F, T, Args...> {
   }
 
   recv_args incoming() {
-    if constexpr (typed_out) {
+    if constexpr (recv_has_layout) {
       recv_args r = this->awaited();
       r.element = target().per_item() == 0 ? 1 : target().per_item();
       if constexpr (given<recv_count>) {
         r.capacity = static_cast<std::size_t>(bytes_of<recv_count>(target()));
         r.into = prepare_buffer(target(), r.capacity);
       } else {
-        r.allocate = &typed_message_frame::allocate;
+        r.allocate = &layout_message_frame::allocate;
         r.state = this;
       }
       return r;
@@ -126,7 +126,7 @@ class typed_message_frame : public message_frame<F, T, Args...> {
   pending_call wrap(pending_call made) { return stage_.wrap(std::move(made), F.how == mode::nonblocking); }
 
   result_type finish(const envelope& received = {}) {
-    if constexpr (typed_out) {
+    if constexpr (recv_has_layout) {
       if constexpr (F.how == mode::blocking) {
         staging::arrived(target(), received.bytes);
         stage_.unpack();
@@ -147,7 +147,7 @@ class typed_message_frame : public message_frame<F, T, Args...> {
 /// The frame that executes a message with these arguments.
 template <message_form F, class T, class... Args>
 using message_frame_for =
-    std::conditional_t<has_layouts<std::remove_reference_t<Args>...>, typed_message_frame<F, T, Args...>,
+    std::conditional_t<has_layouts<std::remove_reference_t<Args>...>, layout_message_frame<F, T, Args...>,
                        message_frame<F, T, Args...>>;
 
 }  // namespace tutti::detail
