@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# expect_whole_lines.sh COMMAND...: runs COMMAND ten times. Passes if SIGSEGV or SIGBUS ends each run,
-# which has printed at least one line about an overflow, and nothing else.
+# expect_whole_lines.sh COMMAND...: runs COMMAND ten times. Passes if SIGSEGV or SIGBUS ends each
+# run, which has printed at least one line about an overflow, and nothing else.
 set -u
 ulimit -c 0
 for _ in {1..10}; do
