@@ -76,6 +76,27 @@ TEST_F(sources, default_path_is_in_user_configuration) {
   EXPECT_EQ(detail::user_trees().path, pure);
 }
 
+// One file under two names is one file.
+TEST_F(sources, both_old_variables_may_name_one_file_differently) {
+  std::filesystem::create_symlink(both, here.path("other.json"));
+  const scoped_variable pure_trees("TUTTI_COLL_SELECTION_JSON_FILE", both);
+  const scoped_variable compositions("TUTTI_COLL_COMPOSITION_JSON_FILE", here.path("other.json"));
+  EXPECT_EQ(chosen(), "reduce_bcast, double_tree");
+  EXPECT_EQ(output, "");
+}
+
+TEST_F(sources, a_broken_default_file_has_a_remedy) {
+  std::filesystem::create_directories(here.path("config/tutti"));
+  std::ofstream(here.path("config/tutti/trees.json")) << "{";
+  const scoped_variable strict("TUTTI_COLL_STRICT", "1");
+  try {
+    chosen();
+    FAIL() << "nothing is thrown";
+  } catch (const usage_error& e) {
+    EXPECT_NE(std::string(e.what()).find("or set TUTTI_TREES=none"), std::string::npos) << e.what();
+  }
+}
+
 TEST_F(sources, old_variables_override_and_report_unread_halves) {
   const scoped_variable old("TUTTI_COLL_SELECTION_JSON_FILE", both);
   EXPECT_EQ(chosen(), "@pure, double_tree");

@@ -42,6 +42,12 @@ void recursion(communicator& world) {
   world.barrier();
 }
 
+void recursion_of_all(communicator& world) {
+  world.barrier();
+  std::printf("%d\n", deeper(0));
+  world.barrier();
+}
+
 void large_frame(communicator& world) {
   world.barrier();
   if (world.rank() == 0) std::printf("%f\n", frame_of_half_a_mebibyte(1));
@@ -140,10 +146,15 @@ int options() {
 
 int main(int argc, char** argv) {
   const std::map<std::string, std::function<void(communicator&)>> cases = {
-      {"recursion", recursion},     {"last_recursion", recursion},
-      {"large_frame", large_frame}, {"array", array},
-      {"kernel", kernel},           {"small", small},
-      {"other_fault", other_fault}, {"guards", guards}};
+      {"recursion", recursion},
+      {"last_recursion", recursion},
+      {"recursion_of_all", recursion_of_all},
+      {"large_frame", large_frame},
+      {"array", array},
+      {"kernel", kernel},
+      {"small", small},
+      {"other_fault", other_fault},
+      {"guards", guards}};
   const std::string name = argc > 1 ? argv[1] : "";
   if (name == "own_handler") return own_handler();
   if (name == "options") return options();
