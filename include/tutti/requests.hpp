@@ -9,8 +9,7 @@
 //
 // If calls throw, wait_all() still waits for the others, and throws the first exception in the
 // order of the range. The other functions throw at once. A call that threw is
-// released. But a thread that does not run the rank gets a usage_error, and the calls stay as they
-// are.
+// released. A thread that does not run the rank gets a usage_error, and the calls stay as they are.
 //
 // If another rank has rejected an earlier call, each function may throw its peer_error. That call
 // need not be in the range. wait_all() first waits for all calls. The other functions release no
@@ -57,8 +56,7 @@ struct request_operations {
   static status finish(one&);  ///< of a complete call
   /// Waits until the call is over. Keeps the first rejection of another rank that is due meanwhile.
   static void wait_to_end(pending&, std::exception_ptr& first);
-  /// The same, and keeps also what the call throws. Releases the call, unless
-  /// keeps_call().
+  /// The same, and keeps also what the call throws. Releases the call, unless keeps_call().
   static status wait(one&, const char* operation, const std::source_location& at, std::exception_ptr& first);
 
   /// Throws usage_error if an element is a parameter that was constructed from another request.

@@ -105,7 +105,7 @@ class sparse_communicator {
  private:
   static communicator duplicate_of(const communicator& ranks, const std::source_location& at) {
     const detail::enclosing_call scope(detail::impl_of(ranks), "sparse_communicator", at);
-    return ranks.duplicate();
+    return ranks.duplicate(at);
   }
 
   template <class Messages>

@@ -127,10 +127,10 @@ struct no_location {};
 
 /// A named argument. Data is `C&` if it refers to the caller's lvalue, and `C` if the argument owns
 /// it.
-template <parameter Name, data_direction Flow, resize_policy Policy, class Data>
+template <parameter Name, data_direction Direction, resize_policy Policy, class Data>
 struct argument {
   static constexpr parameter name = Name;
-  static constexpr data_direction direction = Flow;
+  static constexpr data_direction direction = Direction;
   static constexpr resize_policy policy = Policy;
   static constexpr bool owning = !std::is_reference_v<Data>;
   using data_type = Data;

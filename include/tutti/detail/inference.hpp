@@ -128,7 +128,7 @@ std::size_t count_by_bcast(const collective_caller&, int root, std::size_t mine)
 std::size_t count_by_scatter(const collective_caller&, int root, const counts_view& counts, bool rejected);
 /// All ranks' counts, at the root; 0 for ranks that reject the call. The other ranks do not learn
 /// of it, and continue. So do the root, which throws peer_error, and the rejecting rank
-/// (frame::gather_counts_at_root).
+/// (collective_frame::gather_counts_at_root).
 void counts_by_gather(const collective_caller&, int root, std::size_t mine, std::size_t* all);
 /// All ranks' counts, on all ranks.
 void counts_by_allgather(const collective_caller&, std::size_t mine, std::size_t* all);
