@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engines/mpi/mpi_endpoint.hpp"
+#include "engines/mpi/short_collectives.hpp"
 
 namespace tutti::mpi {
 
@@ -20,8 +21,14 @@ struct converted_arrays {
 class mpi_context final : public context {
  public:
   mpi_context(mpi_endpoint& ep, const group& members, std::uint64_t id, MPI_Comm comm, MPI_Comm p2p,
-              comm_owner owner)
-      : context(ep, members, id), ep_(ep), comm_(comm), p2p_(p2p), rank_(members.rank()), owner_(owner) {}
+              comm_owner owner, std::unique_ptr<short_collectives> in_memory)
+      : context(ep, members, id),
+        ep_(ep),
+        comm_(comm),
+        p2p_(p2p),
+        rank_(members.rank()),
+        owner_(owner),
+        in_memory_(std::move(in_memory)) {}
   ~mpi_context() {
     if (owner_ != comm_owner::context) return;
     ep_.free_comm(comm_);
@@ -36,9 +43,9 @@ class mpi_context final : public context {
   void wait_both(transfer* a, transfer* b, const shm::wait_site& site) override;
 
   native_offer offers(const agreed_signature& s) const noexcept override;
-  void native(const call& c, const shm::wait_site& site) override;
+  void native(const call& c, const shm::wait_site& site, call_order order) override;
   ready_native make_ready(const call& c) override;
-  void native_begin(const call& c, native_state& s) override;
+  void native_begin(const call& c, native_state& s, call_order order) override;
   bool native_progress(native_state& s, bool blocking, const shm::wait_site& site) override;
 
  private:
@@ -70,6 +77,7 @@ class mpi_context final : public context {
   MPI_Comm comm_, p2p_;  // p2p_: for the program's messages; null: the transport has it
   int rank_;
   comm_owner owner_;
+  std::unique_ptr<short_collectives> in_memory_;  // null: MPI has all calls
 };
 
 }  // namespace tutti::mpi

@@ -21,6 +21,7 @@
 #include "engines/mpi/mpi_conditions.hpp"
 #include "engines/mpi/mpi_types.hpp"
 #include "engines/mpi/node_counters.hpp"
+#include "engines/mpi/node_memory.hpp"
 #include "transport/message_endpoint.hpp"
 
 namespace tutti::mpi {
@@ -60,6 +61,7 @@ enum class comm_owner : std::uint8_t {
 };
 
 class mpi_p2p_transport;
+class short_collectives;
 class group_messages;
 class mpi_endpoint;
 /// A wait that progresses `operations` (progress_inside_mpi.cpp).
@@ -103,6 +105,12 @@ class mpi_endpoint final : public message_endpoint {
   bool progresses_in_waits() const noexcept override { return !polls_natives_; }
   void wait_with_progress(rank_progress& operations, void (*wait)(void*), void* state) override;
   void progress_in_wait(progressed_wait& mine) noexcept;
+  /// Whether waits progress other operations of this rank.
+  bool has_other_operations() const noexcept { return wait_ != nullptr; }
+  /// Whether the machine has more ranks of the job than cores.
+  bool is_oversubscribed() const noexcept { return oversubscribed_; }
+  /// Part of each wait: progresses MPI, and throws if the job has failed.
+  void poll_failures(const shm::wait_site& site);
   void enter_wait(progressed_wait* one) noexcept {
     wait_ = one;
     slow_pause_ = oversubscribed_ || one != nullptr;
@@ -263,10 +271,11 @@ class mpi_endpoint final : public message_endpoint {
   }
   void grow();
   void fetch_rejections() noexcept;
+  std::unique_ptr<short_collectives> open_short_collectives(const group& members, std::uint64_t id,
+                                                            MPI_Comm comm);
   void find_node_counter(const std::vector<int>& leaders, bool may_share);
   void pause_slowly(const shm::wait_site& site);
   void pause_oversubscribed(const shm::wait_site& site);
-  void poll_failures(const shm::wait_site& site);
   bool start_if_arrived(std::uint32_t index, const shm::wait_site& site);
   void abandon(const char* why);
   template <class Error>
@@ -291,7 +300,7 @@ class mpi_endpoint final : public message_endpoint {
   mpi_endpoint() = default;
   static bool can_progress_in_waits() noexcept;
   void unregister_progress() noexcept;
-  void discover_topology(const std::exception_ptr& settings_error);
+  void discover_topology(const std::exception_ptr& settings_error, bool may_use_memory);
   hierarchy configured_topology(std::string_view text) const;
 
   /// The communicator of a closed transport, and its messages that MPI has not completed.
@@ -317,6 +326,7 @@ class mpi_endpoint final : public message_endpoint {
   // of a collective and each collective of MPI. Before anyone receives rejections, the value is 0.
   static inline node_counters::counter always_{1}, never_{0};
   node_counters node_counters_;
+  node_memory node_memory_;
   std::vector<int> rank_on_node_;  // of each rank of the job; -1: on another node
   bool counts_rejections_ = false;
   node_counters::counter* rejections_sent_here_ = &never_;

@@ -58,6 +58,8 @@ struct mpi_context::native_in_progress {
   const call* what = nullptr;
   std::size_t reached = 0;  // elements that are done or in progress
   converted_arrays* arrays = nullptr;
+  bool in_memory = false;
+  short_collectives::progress progress;
 };
 
 native_offer mpi_context::offers(const agreed_signature& s) const noexcept {
@@ -282,7 +284,11 @@ void mpi_context::begin_and_wait(const call& c, const shm::wait_site& site) {
   } while (reached < c.count && works_elementwise(c.what));
 }
 
-void mpi_context::native(const call& c, const shm::wait_site& site) {
+void mpi_context::native(const call& c, const shm::wait_site& site, call_order order) {
+  if (in_memory_ && order == call_order::sequential && in_memory_->serves(c)) {
+    in_memory_->run(c);
+    return ep_.look_for_rejections();
+  }
   if (ep_.polls_natives()) return begin_and_wait(c, site);
   struct collective_scope {
     mpi_endpoint& ep;
@@ -296,8 +302,14 @@ void mpi_context::native(const call& c, const shm::wait_site& site) {
   ep_.look_for_rejections();
 }
 
-void mpi_context::native_begin(const call& c, native_state& s) {
+void mpi_context::native_begin(const call& c, native_state& s, call_order order) {
   static_assert(sizeof(native_in_progress) <= sizeof(native_state));
+  if (in_memory_ && order == call_order::sequential && in_memory_->serves(c)) {
+    auto* one = new (s.state) native_in_progress;
+    one->what = &c;
+    one->in_memory = true;
+    return;
+  }
   auto arrays = is_vector_form(c.what) || (c.what == collective::reduce && c.in_place)
                     ? std::make_unique<converted_arrays>()
                     : nullptr;
@@ -310,6 +322,15 @@ void mpi_context::native_begin(const call& c, native_state& s) {
 
 bool mpi_context::native_progress(native_state& s, bool blocking, const shm::wait_site& site) {
   auto& one = *reinterpret_cast<native_in_progress*>(s.state);
+  if (one.in_memory) {
+    while (!in_memory_->advance(*one.what, one.progress)) {
+      if (!blocking) return false;
+      ep_.pause(site);
+    }
+    ep_.progressed();
+    ep_.look_for_rejections();
+    return true;
+  }
   for (;;) {
     int flag = 0;
     ok(MPI_Test(&one.request, &flag, MPI_STATUS_IGNORE), *one.what);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The most frequent native collectives, prepared for repeated calls. The MPI handles are known.
-// Only one function, which loads its arguments, stands between the library and MPI.
+// Only one function, which loads its arguments, stands between the library and MPI. Short calls of
+// a communicator within a node use memory instead of MPI (short_collectives.hpp).
 #include <new>
 
 #include "engines/mpi/long_wait.hpp"
@@ -19,6 +20,9 @@ struct mpi_context::ready_state {
   std::size_t elements;  // items of `type` in one element of the call
   const char* name;
   mpi_endpoint* ep;
+  short_collectives* in_memory;  // for calls of fewer than short_end elements
+  std::size_t short_end, element_bytes;
+  combine_function combine;
 
   static const ready_state& of(const ready_native& r) noexcept {
     return *std::launder(reinterpret_cast<const ready_state*>(r.state));
@@ -45,12 +49,20 @@ struct mpi_context::ready_state {
   template <bool Nonblocking, bool InPlace>
   static void allreduce(const ready_native& r, const void* input, void* output, std::size_t count) {
     const ready_state& m = of(r);
+    if (count < m.short_end) {
+      m.in_memory->allreduce(InPlace ? output : input, output, count, m.element_bytes, m.combine, nullptr);
+      return m.ep->look_for_rejections();
+    }
     m.call_mpi<Nonblocking>(MPI_Allreduce, MPI_Iallreduce, InPlace ? MPI_IN_PLACE : input, output,
                             static_cast<int>(count), m.type, m.op, m.comm);
   }
   template <bool Nonblocking, bool AtRoot>
   static void bcast(const ready_native& r, const void* input, void* output, std::size_t count) {
     const ready_state& m = of(r);
+    if (count < m.short_end) {
+      m.in_memory->bcast(AtRoot ? const_cast<void*>(input) : output, count * m.element_bytes, m.root);
+      return m.ep->look_for_rejections();
+    }
     m.call_mpi<Nonblocking>(MPI_Bcast, MPI_Ibcast, AtRoot ? const_cast<void*>(input) : output,
                             static_cast<int>(count * m.elements), m.type, m.root, m.comm);
   }
@@ -108,7 +120,9 @@ ready_native mpi_context::make_ready(const call& c) {
   const bool has_kind = c.type.kind != element_kind::opaque;
   auto* m = new (r.state)
       ready_state{comm_, ep_.types().of_kind(c.type.kind), ep_.types().of_op(c.op.which), c.root,
-                  rank_, has_kind ? 1 : c.type.size,       name_in_reports,               &ep_};
+                  rank_, has_kind ? 1 : c.type.size,       name_in_reports,               &ep_,
+                  in_memory_.get(), in_memory_ ? in_memory_->max_count(c.type.size) + 1 : 0, c.type.size,
+                  c.op.combine};
   constexpr std::size_t max_bytes = 0x7fffffff;
   r.max_count = max_bytes / c.type.size;
   if (is_vector_form(c.what)) m->type = ep_.types().of_element(c.type);

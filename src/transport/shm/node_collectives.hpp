@@ -63,6 +63,7 @@ class node_collectives {
   }
 
   int size() const noexcept { return static_cast<int>(blocks_.size()); }
+  std::uint64_t next() const noexcept { return next_; }  ///< the sequence number of the next call
   int member() const noexcept { return member_; }
   std::size_t max_bytes() const noexcept { return slot_bytes_ > inline_bytes ? slot_bytes_ : inline_bytes; }
 
@@ -107,6 +108,14 @@ class node_collectives {
   void wake_members() const {
     for (int i = 0; i < size(); ++i)
       if (i != member_) words_->signal(ranks_[index(i)], wait_for_post | wait_for_acknowledgement);
+  }
+
+  /// Whether all members have finished all calls that this member has finished. Then no member
+  /// reads this member's memory any more.
+  bool all_have_finished() const {
+    for (const block* b : blocks_)
+      if (!has_reached(M::acquire(b->acknowledged), next_)) return false;
+    return true;
   }
 
   // --- blocking calls

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engines/mpi/short_collectives.hpp"
+
+#include <string>
+
+#include "engines/mpi/mpi_endpoint.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::mpi {
+namespace {
+
+// A rank with a core of its own does not sleep, as in the collectives of the MPIs. So MPI gets its
+// progress every 1000 polls. Without one, the rank that is waited for needs this core.
+constexpr int spins_with_core = 1 << 30, spins_without_core = 50;
+// A sleeping rank progresses its messages over MPI this often.
+constexpr int sleep_ms = 1;
+
+}  // namespace
+
+class short_collectives::waiter final : public shm::process_waiter {
+ public:
+  waiter(const short_collectives& of, const char* operation) noexcept
+      : process_waiter(of.ep_.is_oversubscribed() ? spins_without_core : spins_with_core, sleep_ms),
+        of_(of),
+        operation_(operation) {}
+  void poll() override { of_.ep_.poll_failures(of_.site(operation_)); }
+  void check() override {}
+
+ private:
+  const short_collectives& of_;
+  const char* operation_;
+};
+
+shm::wait_site short_collectives::site(const char* operation) const noexcept {
+  return {operation, "native", "the other members", -1, -1, shm::wait_site::unnumbered};
+}
+
+void short_collectives::barrier() {
+  const std::uint64_t is = digest(collective::barrier, 0, 0);
+  waiter w(*this, "barrier");
+  of_->barrier(is, w, [&](int member, std::uint64_t other) { throw_mismatch(is, member, other); });
+}
+
+void short_collectives::bcast(void* data, std::size_t bytes, int root) {
+  const std::uint64_t is = digest(collective::bcast, bytes, root);
+  waiter w(*this, "bcast");
+  of_->bcast(data, bytes, root, is, w,
+             [&](int member, std::uint64_t other) { throw_mismatch(is, member, other); });
+}
+
+void short_collectives::allreduce(const void* input, void* output, std::size_t count,
+                                  std::size_t element_bytes, combine_function combine, void* state) {
+  const std::size_t bytes = count * element_bytes;
+  const std::uint64_t is = digest(collective::allreduce, bytes, 0);
+  waiter w(*this, "allreduce");
+  of_->allreduce(
+      input, output, bytes, is,
+      [&](void* sum, const std::byte* operand) { combine(sum, operand, sum, count, state); }, w,
+      [&](int member, std::uint64_t other) { throw_mismatch(is, member, other); });
+}
+
+// What the caller sends. In place it is in the output; the root of a bcast has both.
+static const void* operand_of(const call& c) noexcept { return c.in_place ? c.output : c.input; }
+
+void short_collectives::run(const call& c) {
+  if (ep_.has_other_operations()) [[unlikely]] {
+    progress p;
+    const shm::wait_site here = site(name_of(c.what).data());
+    while (!advance(c, p)) ep_.pause(here);
+    return;
+  }
+  switch (c.what) {
+    case collective::barrier:
+      return barrier();
+    case collective::bcast:
+      return bcast(of_->member() == c.root ? const_cast<void*>(operand_of(c)) : c.output,
+                   c.count * c.type.size, c.root);
+    default:
+      return allreduce(operand_of(c), c.output, c.count, c.type.size, c.op.combine, c.op.state);
+  }
+}
+
+bool short_collectives::advance(const call& c, progress& p) {
+  using phase = progress::phase;
+  const std::size_t bytes = c.what == collective::barrier ? 0 : c.count * c.type.size;
+  const bool rooted = c.what == collective::bcast, posts = !rooted || of_->member() == c.root;
+  const std::uint64_t is = digest(c.what, bytes, rooted ? c.root : 0);
+  if (p.now == phase::not_posted) {
+    if (posts) {
+      if (!of_->may_post(bytes)) return false;
+      shm::process_memory::write(of_->operand(bytes), operand_of(c), bytes);
+      of_->post(is);
+    }
+    of_->wake_members();
+    p.next = rooted ? c.root : 0;
+    p.now = phase::posted;
+  }
+  const int end = rooted ? c.root + 1 : of_->size();
+  for (; p.next < end; ++p.next) {
+    if (p.next == of_->member()) continue;
+    if (!of_->has_posted(p.next)) return false;
+    if (const std::uint64_t other = of_->digest_of(p.next); other != is) [[unlikely]]
+      throw_mismatch(is, p.next, other);
+  }
+  if (c.what == collective::allreduce) {
+    shm::process_memory::read(c.output, of_->operand_of(0, bytes), bytes);
+    for (int i = 1; i < of_->size(); ++i)
+      c.op.combine(c.output, of_->operand_of(i, bytes), c.output, c.count, c.op.state);
+  } else if (rooted && !posts) {
+    shm::process_memory::read(c.output, of_->operand_of(c.root, bytes), bytes);
+  }
+  of_->finish();
+  p.now = phase::complete;
+  return true;
+}
+
+void short_collectives::throw_mismatch(std::uint64_t mine, int member, std::uint64_t other) const {
+  const auto text = [](std::uint64_t is) {
+    const auto what = static_cast<collective>(is & 0xff);
+    std::string made(name_of(what));
+    if (what == collective::barrier) return made;
+    made += " of " + std::to_string(is >> 8 & 0xffffff) + " bytes";
+    return what == collective::bcast ? made + " from root " + std::to_string(is >> 32) : made;
+  };
+  throw mismatch_error(std::string(name_of(static_cast<collective>(mine & 0xff))), ep_.rank(), "count",
+                       "this rank calls " + text(mine) + ", but rank " +
+                           std::to_string(member) + " of the communicator calls " + text(other),
+                       "make the same call with the same count and element type on all ranks (TUTTI_CHECK=1 "
+                       "names who differs)");
+}
+
+}  // namespace tutti::mpi
