@@ -23,6 +23,8 @@ class short_collectives::waiter final : public shm::process_waiter {
       : process_waiter(of.ep_.is_oversubscribed() ? spins_without_core : spins_with_core, sleep_ms),
         of_(of),
         operation_(operation) {}
+  // Without this, several short calls look like one long wait.
+  ~waiter() override { of_.ep_.progressed(); }
   void poll() override { of_.ep_.poll_failures(of_.site(operation_)); }
   void check() override {}
 
