@@ -19,7 +19,7 @@ namespace tutti::detail {
         return guarded([&] { r.run_ready(c.input, c.output); });
       }
       r.site.run = next_id_++;
-      return guarded([&] { engine_->native(c, r.site, call_order::sequential); });
+      return guarded([&] { engine_->native(c, r.site); });
     case call_path::simple:
       return guarded([&] { r.prepared->blocking->run_simple(*r.prepared->bound, c, next_id_of_call()); });
     case call_path::executor:

@@ -254,7 +254,7 @@ void call_dispatcher::execute(const call& c, prepared_call& p) {
   }
   if (is_at_id_of_hops() && !p.is_native()) [[unlikely]]
     ++next_id_;
-  p.blocking->begin(*p.bound, c, next_id_++, call_order::sequential);
+  p.blocking->begin(*p.bound, c, next_id_++);
   run_to_end(*p.blocking);
 }
 

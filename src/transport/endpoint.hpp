@@ -147,11 +147,6 @@ class endpoint : public shm::wait_interface {
   std::atomic<const detail::current_call*> current_call_{nullptr};
 };
 
-/// The blocking calls of a program on one communicator are sequential on each of its ranks. Its
-/// nonblocking calls, and the inner calls of compositions, may overlap with others. The same on all
-/// ranks of a call.
-enum class call_order : std::uint8_t { sequential, overlapping };
-
 /// The state of a native collective in progress.
 struct native_state {
   alignas(16) std::byte state[128];
@@ -204,11 +199,11 @@ class context {
 
   // --- native collectives; an engine without any keeps these defaults
   virtual native_offer offers(const agreed_signature&) const noexcept { return native_offer::none; }
-  virtual void native(const call&, const shm::wait_site&, call_order) { no_native(); }
+  virtual void native(const call&, const shm::wait_site&) { no_native(); }
   /// Prepares blocking calls like this one. All counts and displacements, if the call has them, are
   /// given as int.
   virtual ready_native make_ready(const call&) { return {}; }
-  virtual void native_begin(const call&, native_state&, call_order) { no_native(); }
+  virtual void native_begin(const call&, native_state&) { no_native(); }
   virtual bool native_progress(native_state&, bool /*blocking*/, const shm::wait_site&) { no_native(); }
   /// Runs native() for allreduces of one element of line_exchange::bytes, combined by the caller.
   /// Null if the context does not offer it.

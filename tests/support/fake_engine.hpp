@@ -38,10 +38,8 @@ class fake_context final : public tutti::detail::context {
   tutti::detail::native_offer offers(const tutti::detail::agreed_signature&) const noexcept override {
     return of_.offer;
   }
-  void native(const tutti::call&, const tutti::shm::wait_site&, tutti::detail::call_order) override { ++of_.native; }
-  void native_begin(const tutti::call&, tutti::detail::native_state&, tutti::detail::call_order) override {
-    ++of_.native;
-  }
+  void native(const tutti::call&, const tutti::shm::wait_site&) override { ++of_.native; }
+  void native_begin(const tutti::call&, tutti::detail::native_state&) override { ++of_.native; }
   bool native_progress(tutti::detail::native_state&, bool, const tutti::shm::wait_site&) override {
     return true;
   }

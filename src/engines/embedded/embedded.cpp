@@ -62,7 +62,7 @@ inline shm::direct_collectives& embedded_context::direct_collectives() {
   return *direct_collectives_;
 }
 
-void embedded_context::native(const call& c, const shm::wait_site& site, call_order) {
+void embedded_context::native(const call& c, const shm::wait_site& site) {
   shm::direct_collectives::participation::run(direct_collectives(), members().rank(), next_++, c, ep(), site);
 }
 
@@ -71,7 +71,7 @@ std::optional<shm::line_exchange> embedded_context::lines() {
   return shm::line_exchange(direct_collectives(), members().rank(), next_, ep());
 }
 
-void embedded_context::native_begin(const call& c, native_state& s, call_order) {
+void embedded_context::native_begin(const call& c, native_state& s) {
   static_assert(sizeof(native_in_progress) <= sizeof(native_state));
   auto* one = new (&s) native_in_progress{{}, &c, next_++, false};
   direct_collectives();

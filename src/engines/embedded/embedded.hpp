@@ -98,8 +98,8 @@ class embedded_context final : public context {
   void wait_both(transfer*, transfer*, const shm::wait_site&) override;
 
   native_offer offers(const agreed_signature& s) const noexcept override;
-  void native(const call& c, const shm::wait_site& site, call_order) override;
-  void native_begin(const call& c, native_state& s, call_order) override;
+  void native(const call& c, const shm::wait_site& site) override;
+  void native_begin(const call& c, native_state& s) override;
   bool native_progress(native_state& s, bool blocking, const shm::wait_site& site) override;
   std::optional<shm::line_exchange> lines() override;
 

@@ -21,14 +21,8 @@ struct converted_arrays {
 class mpi_context final : public context {
  public:
   mpi_context(mpi_endpoint& ep, const group& members, std::uint64_t id, MPI_Comm comm, MPI_Comm p2p,
-              comm_owner owner, std::unique_ptr<short_collectives> in_memory)
-      : context(ep, members, id),
-        ep_(ep),
-        comm_(comm),
-        p2p_(p2p),
-        rank_(members.rank()),
-        owner_(owner),
-        in_memory_(std::move(in_memory)) {}
+              comm_owner owner)
+      : context(ep, members, id), ep_(ep), comm_(comm), p2p_(p2p), rank_(members.rank()), owner_(owner) {}
   ~mpi_context() {
     if (owner_ != comm_owner::context) return;
     ep_.free_comm(comm_);
@@ -43,13 +37,21 @@ class mpi_context final : public context {
   void wait_both(transfer* a, transfer* b, const shm::wait_site& site) override;
 
   native_offer offers(const agreed_signature& s) const noexcept override;
-  void native(const call& c, const shm::wait_site& site, call_order order) override;
+  void native(const call& c, const shm::wait_site& site) override;
   ready_native make_ready(const call& c) override;
-  void native_begin(const call& c, native_state& s, call_order order) override;
+  void native_begin(const call& c, native_state& s) override;
   bool native_progress(native_state& s, bool blocking, const shm::wait_site& site) override;
 
  private:
   struct native_in_progress;
+  /// The first call of a kind that they serve opens them. Null: MPI runs this call.
+  short_collectives* short_collectives_for(const call& c) {
+    if (!short_collectives::is_short_kind(c.what)) return nullptr;
+    if (!short_calls_requested_) [[unlikely]]
+      open_short_collectives();
+    return short_calls_ && short_calls_->serves(c) ? short_calls_.get() : nullptr;
+  }
+  void open_short_collectives();
   struct ready_state;
   void begin_and_wait(const call& c, const shm::wait_site& site);
   template <class Start>
@@ -77,7 +79,8 @@ class mpi_context final : public context {
   MPI_Comm comm_, p2p_;  // p2p_: for the program's messages; null: the transport has it
   int rank_;
   comm_owner owner_;
-  std::unique_ptr<short_collectives> in_memory_;  // null: MPI has all calls
+  bool short_calls_requested_ = false;
+  std::unique_ptr<short_collectives> short_calls_;
 };
 
 }  // namespace tutti::mpi

@@ -24,7 +24,7 @@ bool shm_setting() {
   const std::string value = setting("TUTTI_SHM").value_or("cells");
   if (value == "off" || value == "cells") return value == "cells";
   throw usage_error("run", -1, "TUTTI_SHM", "is \"" + echoed(value) + "\", but the values are off and cells",
-                    "set one of them");
+                    "set one of them, or unset it");
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls, MPI_Comm shared) : mp
   // Two threads of a rank cannot sleep on its one wakeup word.
   bool may_use_memory = level != MPI_THREAD_MULTIPLE;
   try {
-    may_use_memory = may_use_memory && shm_setting();
+    may_use_memory = shm_setting() && may_use_memory;
     if (check_calls || size_ > 1)
       timeout = static_cast<double>(number_setting("TUTTI_DEADLOCK_AFTER", 1, 86400, 10));
   } catch (const usage_error&) {
@@ -113,12 +113,9 @@ std::unique_ptr<context> mpi_endpoint::open(const group& members, std::uint64_t 
   if (parent == nullptr) {
     if (members.size() != size_)
       throw std::logic_error("a communicator over part of an MPI job can only be made from an existing one");
-    auto in_memory = open_short_collectives(members, id, MPI_COMM_NULL);
     if (shared_ != MPI_COMM_NULL)
-      return std::make_unique<mpi_context>(*this, members, id, job_, shared_, comm_owner::program,
-                                           std::move(in_memory));
-    return std::make_unique<mpi_context>(*this, members, id, job_, p2p_, comm_owner::endpoint,
-                                         std::move(in_memory));
+      return std::make_unique<mpi_context>(*this, members, id, job_, shared_, comm_owner::program);
+    return std::make_unique<mpi_context>(*this, members, id, job_, p2p_, comm_owner::endpoint);
   }
   const group& old = parent->members();
   const auto ok = [&](int code) { check(code, "making a communicator", rank_); };
@@ -142,39 +139,24 @@ std::unique_ptr<context> mpi_endpoint::open(const group& members, std::uint64_t 
   opened_.push_back(made);
   opened_.push_back(duplicate(made, id));
   MPI_Comm_set_errhandler(opened_.back(), MPI_ERRORS_RETURN);
-  return std::make_unique<mpi_context>(*this, members, id, made, opened_.back(), comm_owner::context,
-                                       open_short_collectives(members, id, made));
+  return std::make_unique<mpi_context>(*this, members, id, made, opened_.back(), comm_owner::context);
 }
 
-// `comm`: null for the job's own communicator, which uses the blocks that are reserved for it.
+std::unique_ptr<context> mpi_endpoint::open_locally(const group& members, const group_name& name) {
+  if (!group_messages_) group_messages_ = std::make_unique<group_messages>(*this, groups_);
+  return std::make_unique<group_context>(*this, *group_messages_, members, name.a, name);
+}
+
 std::unique_ptr<short_collectives> mpi_endpoint::open_short_collectives(const group& members,
-                                                                        std::uint64_t id, MPI_Comm comm) {
+                                                                        const group_name& name) {
   if (!node_memory_.is_open() || members.size() < 2) return nullptr;
   std::vector<int> ranks;
   for (int r = 0; r < members.size(); ++r) {
     ranks.push_back(rank_on_node_[static_cast<std::size_t>(members.address(r))]);
     if (ranks.back() < 0) return nullptr;
   }
-  using block = node_memory::block;
-  std::vector<block> blocks(ranks.size(), node_memory::first_block);
-  block mine = node_memory::first_block;
-  if (comm != MPI_COMM_NULL) {
-    const shm::wait_site site{"making a communicator", "", "all members of the old one", -1, -1, id};
-    mine = node_memory_.take_block();
-    MPI_Request request;
-    check(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, blocks.data(), sizeof mine, MPI_BYTE, comm, &request),
-          site.operation, rank_);
-    wait_for_native(request, site.operation, site);
-  }
-  auto of = node_memory_.make(ranks, blocks, members.rank());
-  if (of) return std::make_unique<short_collectives>(*this, node_memory_, mine, std::move(of));
-  node_memory_.give_back(mine, nullptr);
-  return nullptr;
-}
-
-std::unique_ptr<context> mpi_endpoint::open_locally(const group& members, const group_name& name) {
-  if (!group_messages_) group_messages_ = std::make_unique<group_messages>(*this, groups_);
-  return std::make_unique<group_context>(*this, *group_messages_, members, name.a, name);
+  return std::make_unique<short_collectives>(*this, name,
+                                             node_memory_.enter(name, ranks, members.rank()));
 }
 
 void mpi_endpoint::grow() {

@@ -111,6 +111,10 @@ class mpi_endpoint final : public message_endpoint {
   bool is_oversubscribed() const noexcept { return oversubscribed_; }
   /// Part of each wait: progresses MPI, and throws if the job has failed.
   void poll_failures(const shm::wait_site& site);
+  /// The short collectives of a group. Null, on all its members, if they share no memory. Otherwise
+  /// they may still be closed.
+  std::unique_ptr<short_collectives> open_short_collectives(const group& members, const group_name& name);
+  node_memory& memory() noexcept { return node_memory_; }
   void enter_wait(progressed_wait* one) noexcept {
     wait_ = one;
     slow_pause_ = oversubscribed_ || one != nullptr;
@@ -271,8 +275,6 @@ class mpi_endpoint final : public message_endpoint {
   }
   void grow();
   void fetch_rejections() noexcept;
-  std::unique_ptr<short_collectives> open_short_collectives(const group& members, std::uint64_t id,
-                                                            MPI_Comm comm);
   void find_node_counter(const std::vector<int>& leaders, bool may_share);
   void pause_slowly(const shm::wait_site& site);
   void pause_oversubscribed(const shm::wait_site& site);

@@ -58,9 +58,16 @@ struct mpi_context::native_in_progress {
   const call* what = nullptr;
   std::size_t reached = 0;  // elements that are done or in progress
   converted_arrays* arrays = nullptr;
-  bool in_memory = false;
+  short_collectives* in_memory = nullptr;  // it runs the call instead of MPI
   short_collectives::progress progress;
 };
+
+// No other communicator of the job has this id and this first member.
+void mpi_context::open_short_collectives() {
+  short_calls_requested_ = true;
+  const group_name name{id(), static_cast<std::uint64_t>(members().address(0))};
+  short_calls_ = ep_.open_short_collectives(members(), name.with(static_cast<std::uint64_t>(members().size())));
+}
 
 native_offer mpi_context::offers(const agreed_signature& s) const noexcept {
 #if defined(MPICH_VERSION)
@@ -284,9 +291,9 @@ void mpi_context::begin_and_wait(const call& c, const shm::wait_site& site) {
   } while (reached < c.count && works_elementwise(c.what));
 }
 
-void mpi_context::native(const call& c, const shm::wait_site& site, call_order order) {
-  if (in_memory_ && order == call_order::sequential && in_memory_->serves(c)) {
-    in_memory_->run(c);
+void mpi_context::native(const call& c, const shm::wait_site& site) {
+  if (short_collectives* const in_memory = short_collectives_for(c)) {
+    in_memory->run(c);
     return ep_.look_for_rejections();
   }
   if (ep_.polls_natives()) return begin_and_wait(c, site);
@@ -302,12 +309,13 @@ void mpi_context::native(const call& c, const shm::wait_site& site, call_order o
   ep_.look_for_rejections();
 }
 
-void mpi_context::native_begin(const call& c, native_state& s, call_order order) {
+void mpi_context::native_begin(const call& c, native_state& s) {
   static_assert(sizeof(native_in_progress) <= sizeof(native_state));
-  if (in_memory_ && order == call_order::sequential && in_memory_->serves(c)) {
+  if (short_collectives* const in_memory = short_collectives_for(c)) {
     auto* one = new (s.state) native_in_progress;
     one->what = &c;
-    one->in_memory = true;
+    one->in_memory = in_memory;
+    one->progress = in_memory->begin();
     return;
   }
   auto arrays = is_vector_form(c.what) || (c.what == collective::reduce && c.in_place)
@@ -322,8 +330,8 @@ void mpi_context::native_begin(const call& c, native_state& s, call_order order)
 
 bool mpi_context::native_progress(native_state& s, bool blocking, const shm::wait_site& site) {
   auto& one = *reinterpret_cast<native_in_progress*>(s.state);
-  if (one.in_memory) {
-    while (!in_memory_->advance(*one.what, one.progress)) {
+  if (one.in_memory != nullptr) {
+    while (!one.in_memory->advance(*one.what, one.progress)) {
       if (!blocking) return false;
       ep_.pause(site);
     }

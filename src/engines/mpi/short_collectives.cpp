@@ -15,7 +15,19 @@ constexpr int spins_with_core = 1 << 30, spins_without_core = 50;
 // A sleeping rank progresses its messages over MPI this often.
 constexpr int sleep_ms = 1;
 
+// Describes a call in the 56 bits of a digest. All members of the same call have the same one.
+constexpr std::uint64_t digest(collective what, std::size_t bytes, int root) noexcept {
+  static_assert(node_memory::slot_bytes < 1 << 16);
+  return static_cast<std::uint64_t>(what) | static_cast<std::uint64_t>(bytes) << 8 |
+         static_cast<std::uint64_t>(root) << 24;
+}
+
+// The data of the caller. In place they are in the output.
+const void* operand_of(const call& c) noexcept { return c.in_place ? c.output : c.input; }
+
 }  // namespace
+
+short_collectives::~short_collectives() { ep_.memory().leave(name_); }
 
 class short_collectives::waiter final : public shm::process_waiter {
  public:
@@ -61,15 +73,12 @@ void short_collectives::allreduce(const void* input, void* output, std::size_t c
       [&](int member, std::uint64_t other) { throw_mismatch(is, member, other); });
 }
 
-// What the caller sends. In place it is in the output; the root of a bcast has both.
-static const void* operand_of(const call& c) noexcept { return c.in_place ? c.output : c.input; }
-
 void short_collectives::run(const call& c) {
   if (ep_.has_other_operations()) [[unlikely]] {
-    progress p;
+    progress p = begin();
     const shm::wait_site here = site(name_of(c.what).data());
     while (!advance(c, p)) ep_.pause(here);
-    return;
+    return ep_.progressed();
   }
   switch (c.what) {
     case collective::barrier:
@@ -83,36 +92,33 @@ void short_collectives::run(const call& c) {
 }
 
 bool short_collectives::advance(const call& c, progress& p) {
-  using phase = progress::phase;
   const std::size_t bytes = c.what == collective::barrier ? 0 : c.count * c.type.size;
   const bool rooted = c.what == collective::bcast, posts = !rooted || of_->member() == c.root;
   const std::uint64_t is = digest(c.what, bytes, rooted ? c.root : 0);
-  if (p.now == phase::not_posted) {
+  if (!p.posted) {
     if (posts) {
-      if (!of_->may_post(bytes)) return false;
-      shm::process_memory::write(of_->operand(bytes), operand_of(c), bytes);
-      of_->post(is);
+      if (!of_->may_post(p.number, bytes)) return false;
+      shm::process_memory::write(of_->operand(p.number, bytes), operand_of(c), bytes);
+      of_->post(p.number, is);
     }
     of_->wake_members();
     p.next = rooted ? c.root : 0;
-    p.now = phase::posted;
+    p.posted = true;
   }
-  const int end = rooted ? c.root + 1 : of_->size();
-  for (; p.next < end; ++p.next) {
+  for (const int end = rooted ? c.root + 1 : of_->size(); p.next < end; ++p.next) {
     if (p.next == of_->member()) continue;
-    if (!of_->has_posted(p.next)) return false;
-    if (const std::uint64_t other = of_->digest_of(p.next); other != is) [[unlikely]]
+    if (!of_->has_posted(p.number, p.next)) return false;
+    if (const std::uint64_t other = of_->digest_of(p.number, p.next); other != is) [[unlikely]]
       throw_mismatch(is, p.next, other);
   }
   if (c.what == collective::allreduce) {
-    shm::process_memory::read(c.output, of_->operand_of(0, bytes), bytes);
+    shm::process_memory::read(c.output, of_->operand_of(p.number, 0, bytes), bytes);
     for (int i = 1; i < of_->size(); ++i)
-      c.op.combine(c.output, of_->operand_of(i, bytes), c.output, c.count, c.op.state);
-  } else if (rooted && !posts) {
-    shm::process_memory::read(c.output, of_->operand_of(c.root, bytes), bytes);
+      c.op.combine(c.output, of_->operand_of(p.number, i, bytes), c.output, c.count, c.op.state);
+  } else if (!posts) {
+    shm::process_memory::read(c.output, of_->operand_of(p.number, c.root, bytes), bytes);
   }
-  of_->finish();
-  p.now = phase::complete;
+  of_->finish(p.number);
   return true;
 }
 
@@ -121,8 +127,8 @@ void short_collectives::throw_mismatch(std::uint64_t mine, int member, std::uint
     const auto what = static_cast<collective>(is & 0xff);
     std::string made(name_of(what));
     if (what == collective::barrier) return made;
-    made += " of " + std::to_string(is >> 8 & 0xffffff) + " bytes";
-    return what == collective::bcast ? made + " from root " + std::to_string(is >> 32) : made;
+    made += " of " + std::to_string(is >> 8 & 0xffff) + " bytes";
+    return what == collective::bcast ? made + " from root " + std::to_string(is >> 24) : made;
   };
   throw mismatch_error(std::string(name_of(static_cast<collective>(mine & 0xff))), ep_.rank(), "count",
                        "this rank calls " + text(mine) + ", but rank " +

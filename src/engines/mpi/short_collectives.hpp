@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Barriers, and short broadcasts and allreduces, of a communicator whose members share a node. They
-// use the node's memory and no message of MPI.
-//
-// A communicator makes them in the order of the program's blocking calls. So this class does not
-// serve nonblocking calls, nor the inner calls of compositions. Whether it serves a call depends
-// only on what is equal on all members.
+// use the node's memory and no message of MPI. All members begin the same native collectives in the
+// same order, and whether one of them is served depends only on what is equal on all members.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "engines/mpi/node_memory.hpp"
@@ -23,51 +21,55 @@ class mpi_endpoint;
 
 class short_collectives {
  public:
-  /// `mine`: the block of this rank in `of`.
-  short_collectives(mpi_endpoint& ep, node_memory& memory, node_memory::block mine,
+  short_collectives(mpi_endpoint& ep, const detail::group_name& name,
                     std::unique_ptr<node_memory::collectives> of)
-      : ep_(ep), memory_(memory), block_(mine), of_(std::move(of)), max_bytes_(of_->max_bytes()) {}
-  ~short_collectives() { memory_.give_back(block_, std::move(of_)); }
+      : ep_(ep), name_(name), of_(std::move(of)), max_bytes_(of_ ? of_->max_bytes() : 0) {}
+  ~short_collectives();
   short_collectives(const short_collectives&) = delete;
   short_collectives& operator=(const short_collectives&) = delete;
 
-  bool serves(const call& c) const noexcept {
-    return c.what == collective::barrier ||
-           ((c.what == collective::bcast || c.what == collective::allreduce) &&
-            c.count <= max_count(c.type.size));
+  /// False if no memory was left for the communicator.
+  bool is_open() const noexcept { return of_ != nullptr; }
+  bool serves(collective what, std::size_t bytes) const noexcept {
+    return is_open() && is_short_kind(what) && bytes <= max_bytes_;
   }
-  /// The largest number of elements of a call that is served.
+  bool serves(const call& c) const noexcept {
+    return serves(c.what, c.what == collective::barrier ? 0 : c.count * c.type.size);
+  }
+  static bool is_short_kind(collective what) noexcept {
+    return what == collective::barrier || what == collective::bcast || what == collective::allreduce;
+  }
+  /// The largest number of elements of a call that is served. Only if is_open().
   std::size_t max_count(std::size_t element_bytes) const noexcept { return max_bytes_ / element_bytes; }
 
-  /// Each waits in memory. They throw mismatch_error if another member makes another call, and
-  /// what mpi_endpoint::pause() throws.
+  // --- blocking calls
+
+  // They throw mismatch_error if another member makes another call, and what mpi_endpoint::pause()
+  // throws.
   void barrier();
   void bcast(void* data, std::size_t bytes, int root);
   void allreduce(const void* input, void* output, std::size_t count, std::size_t element_bytes,
                  combine_function combine, void* state);
   void run(const call& c);
 
-  /// A call of a rank that progresses other operations meanwhile.
+  // --- calls in steps
+
   struct progress {
-    enum class phase : std::uint8_t { not_posted, posted, complete } now = phase::not_posted;
+    std::uint64_t number = 0;
     int next = 0;  // the first member that is not known to have posted
+    bool posted = false;
   };
+  progress begin() noexcept { return {of_->begin(), 0, false}; }
   /// Continues as far as possible without a wait. Returns whether the call is complete.
   bool advance(const call& c, progress& p);
 
  private:
   class waiter;
-  static std::uint64_t digest(collective what, std::size_t bytes, int root) noexcept {
-    return static_cast<std::uint64_t>(what) | static_cast<std::uint64_t>(bytes) << 8 |
-           static_cast<std::uint64_t>(root) << 32;
-  }
   [[noreturn]] void throw_mismatch(std::uint64_t mine, int member, std::uint64_t other) const;
   shm::wait_site site(const char* operation) const noexcept;
-  void run_in_steps(const call& c);
 
   mpi_endpoint& ep_;
-  node_memory& memory_;
-  node_memory::block block_;
+  detail::group_name name_;
   std::unique_ptr<node_memory::collectives> of_;
   std::size_t max_bytes_;
 };

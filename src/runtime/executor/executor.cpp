@@ -23,9 +23,8 @@ void schedule_run::set_up(bound_schedule& b, const call& c, std::uint32_t call_i
   pc_ = 0;
 }
 
-void schedule_run::begin(bound_schedule& b, const call& c, std::uint32_t call_id, call_order order) {
+void schedule_run::begin(bound_schedule& b, const call& c, std::uint32_t call_id) {
   set_up(b, c, call_id);
-  order_ = order;
   tag_ |= static_cast<std::uint64_t>(call_id & inner_run) << 32;
   depth_ = 0;
   complete_ = opened_ = native_begun_ = false;
@@ -44,10 +43,10 @@ void schedule_run::begin(bound_schedule& b, const call& c, std::uint32_t call_id
 bool schedule_run::native(bool blocking) {
   const auto wait_at = site("the engine's own collective");
   if (blocking && !native_begun_) {
-    bound_->where.native(*call_, wait_at, order_);
+    bound_->where.native(*call_, wait_at);
     return true;
   }
-  if (!native_begun_) bound_->where.native_begin(*call_, native_, order_);
+  if (!native_begun_) bound_->where.native_begin(*call_, native_);
   native_begun_ = true;
   return bound_->where.native_progress(native_, blocking, wait_at);
 }

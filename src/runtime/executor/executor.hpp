@@ -112,8 +112,7 @@ class schedule_run final : public progressable {
   /// `call_id`: the sequence number of the call on this communicator, the same on all ranks,
   /// combined with inner_run for inner calls. `c` and what it refers to must stay valid. Vector
   /// forms must have displacements.
-  void begin(bound_schedule& b, const call& c, std::uint32_t call_id,
-             call_order order = call_order::overlapping);
+  void begin(bound_schedule& b, const call& c, std::uint32_t call_id);
   /// Combines begin() and advance(true), for a call for which serves_simple() is true.
   void run_simple(bound_schedule& b, const call& c, std::uint32_t call_id);
   bool advance(bool blocking) override;
@@ -203,7 +202,6 @@ class schedule_run final : public progressable {
   int depth_ = 0;
   loop_state loops_[2] = {};
   bool complete_ = true, opened_ = false, native_begun_ = false, interleaves_ = false;
-  call_order order_ = call_order::overlapping;
   std::size_t remaining_ = 0;
   std::uint64_t progress_count_ = 0;
   std::atomic<std::uint32_t> sent_done_{1};
