@@ -76,22 +76,24 @@ void count_overrides(const communicator_state& where, collective what, const res
 std::vector<std::uint64_t> count_bounds(const communicator_state& where, const call& c) {
   const agreed_signature sample = agreed_part(c, where.size(), where.inter());
   const auto ranks = static_cast<std::uint64_t>(where.size());
-  // The native collectives of MPI count blocks, or all of them, by an int.
+  // The native collectives of MPI count blocks, or all of them, by an int. A group without an MPI
+  // communicator offers only those that fit into a line, or into a slot, of the node's memory.
   constexpr std::uint64_t max_int = 0x7fffffff;
-  const std::uint64_t native_bounds[] = {max_int / ranks, max_int};
+  const std::uint64_t element = c.type.size;
+  const std::uint64_t native_bounds[] = {48 / element, 4096 / element, max_int / ranks, max_int};
   const auto native = [&](std::uint64_t count) {
     agreed_signature s = sample;
     s.count = count;
     return offers_native(where, s);
   };
-  // The first two are those of empty calls and of the condition count_ge_ranks.
-  std::vector<std::uint64_t> bounds{0, ranks - 1, max_int / ranks, max_int};
+  // Those of empty calls and of the condition count_ge_ranks.
+  std::vector<std::uint64_t> bounds{0, ranks - 1};
+  bounds.insert(bounds.end(), std::begin(native_bounds), std::end(native_bounds));
   const selection_context here = selection_context_of(where, sample);
   for (const tree_half half : {tree_half::composition, tree_half::pure})
     for (const flat_step& s :
          flat_tree(*where.this_rank().by->trees, here, half, native, native_bounds).steps())
       bounds.push_back(s.upper_bound_of_count);
-  const std::uint64_t element = c.type.size;
   if (combines(c.what)) bounds.push_back((min_kernel_bytes - 1) / element);
   bounds.push_back(shm::channel::cell_bytes / element);  // the longest block of a simple schedule
   // Validation rejects more bytes than an address can count.

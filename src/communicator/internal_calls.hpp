@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -39,6 +40,8 @@ int address_of(const communicator_impl&, int rank) noexcept;
 /// The values of a call that the decision trees may read. The communicator must be open.
 selection_context selection_context_of(const communicator_impl&, const agreed_signature&);
 native_offer offers_native(const communicator_impl&, const agreed_signature&) noexcept;
+/// See context::native_in_memory().
+std::optional<std::size_t> native_in_memory(const communicator_impl&, const agreed_signature&) noexcept;
 
 /// The front end has executed a call as the override of its collective demands.
 void count_obeyed(rank_state&, collective, override_kind);

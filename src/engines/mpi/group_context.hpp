@@ -2,7 +2,7 @@
 //
 // A context over MPI for a group that was made without a message. Its messages use group_messages.
 // MPI's collectives do not serve it, because they need a communicator that all members make
-// together.
+// together. If its members share a node, short collectives in memory are its native collectives.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engines/mpi/group_messages.hpp"
+#include "engines/mpi/short_collectives.hpp"
 
 namespace tutti::mpi {
 
@@ -25,6 +26,12 @@ class group_context final : public context {
   void irecv(int from, std::uint32_t run, void* data, std::size_t bytes, transfer& t) override;
   bool done(transfer& t, const shm::wait_site& site) override;
   std::unique_ptr<p2p_transport> open_p2p() override;
+
+  native_offer offers(const agreed_signature& s) const noexcept override;
+  std::optional<std::size_t> native_in_memory(const agreed_signature& s) const noexcept override;
+  void native(const call& c, const shm::wait_site& site) override;
+  void native_begin(const call& c, native_state& s) override;
+  bool native_progress(native_state& s, bool blocking, const shm::wait_site& site) override;
 
   // --- for group_messages
   /// Returns true, and uses the message, if a posted receive matches it.
@@ -54,6 +61,12 @@ class group_context final : public context {
     std::uint32_t row;
     std::uint64_t number;
   };
+  /// A native collective in progress.
+  struct native_in_progress {
+    const call* what;
+    short_collectives::progress progress;
+  };
+  const short_collectives* short_calls() const;
   static transfer& body_transfer_of(transfer& t) noexcept;
 
   pending_transfer* oldest_match(const head& what) noexcept;
@@ -65,6 +78,9 @@ class group_context final : public context {
   std::vector<pending_transfer> pending_transfers_;
   std::uint64_t last_number_ = 0;
   std::deque<arrival> unexpected_, p2p_arrivals_;
+  // Opened by the first call that it may serve, when all members select their algorithm.
+  mutable bool short_calls_requested_ = false;
+  mutable std::unique_ptr<short_collectives> short_calls_;
 };
 
 }  // namespace tutti::mpi

@@ -37,6 +37,7 @@ class mpi_context final : public context {
   void wait_both(transfer* a, transfer* b, const shm::wait_site& site) override;
 
   native_offer offers(const agreed_signature& s) const noexcept override;
+  std::optional<std::size_t> native_in_memory(const agreed_signature& s) const noexcept override;
   void native(const call& c, const shm::wait_site& site) override;
   ready_native make_ready(const call& c) override;
   void native_begin(const call& c, native_state& s) override;
@@ -45,13 +46,13 @@ class mpi_context final : public context {
  private:
   struct native_in_progress;
   /// The first call of a kind that they serve opens them. Null: MPI runs this call.
-  short_collectives* short_collectives_for(const call& c) {
+  short_collectives* short_collectives_for(const call& c) const {
     if (!short_collectives::is_short_kind(c.what)) return nullptr;
     if (!short_calls_requested_) [[unlikely]]
       open_short_collectives();
     return short_calls_ && short_calls_->serves(c) ? short_calls_.get() : nullptr;
   }
-  void open_short_collectives();
+  void open_short_collectives() const;
   struct ready_state;
   void begin_and_wait(const call& c, const shm::wait_site& site);
   template <class Start>
@@ -79,8 +80,8 @@ class mpi_context final : public context {
   MPI_Comm comm_, p2p_;  // p2p_: for the program's messages; null: the transport has it
   int rank_;
   comm_owner owner_;
-  bool short_calls_requested_ = false;
-  std::unique_ptr<short_collectives> short_calls_;
+  mutable bool short_calls_requested_ = false;
+  mutable std::unique_ptr<short_collectives> short_calls_;
 };
 
 }  // namespace tutti::mpi

@@ -63,7 +63,7 @@ struct mpi_context::native_in_progress {
 };
 
 // No other communicator of the job has this id and this first member.
-void mpi_context::open_short_collectives() {
+void mpi_context::open_short_collectives() const {
   short_calls_requested_ = true;
   const group_name name{id(), static_cast<std::uint64_t>(members().address(0))};
   short_calls_ = ep_.open_short_collectives(members(), name.with(static_cast<std::uint64_t>(members().size())));
@@ -76,6 +76,13 @@ native_offer mpi_context::offers(const agreed_signature& s) const noexcept {
   constexpr bool mpich = false;
 #endif
   return mpi_offers(s, mpich);
+}
+
+std::optional<std::size_t> mpi_context::native_in_memory(const agreed_signature& s) const noexcept {
+  if (!short_collectives::is_short_kind(s.what) || offers(s) == native_offer::none) return {};
+  if (!short_calls_requested_) open_short_collectives();
+  if (!short_calls_ || !short_calls_->is_open()) return {};
+  return short_calls_->max_bytes();
 }
 
 // The number of elements of the part that begins at `from`.
@@ -330,15 +337,8 @@ void mpi_context::native_begin(const call& c, native_state& s) {
 
 bool mpi_context::native_progress(native_state& s, bool blocking, const shm::wait_site& site) {
   auto& one = *reinterpret_cast<native_in_progress*>(s.state);
-  if (one.in_memory != nullptr) {
-    while (!one.in_memory->advance(*one.what, one.progress)) {
-      if (!blocking) return false;
-      ep_.pause(site);
-    }
-    ep_.progressed();
-    ep_.look_for_rejections();
-    return true;
-  }
+  if (one.in_memory != nullptr)
+    return one.in_memory->finish(*one.what, one.progress, blocking, site);
   for (;;) {
     int flag = 0;
     ok(MPI_Test(&one.request, &flag, MPI_STATUS_IGNORE), *one.what);

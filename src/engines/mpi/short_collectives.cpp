@@ -122,6 +122,16 @@ bool short_collectives::advance(const call& c, progress& p) {
   return true;
 }
 
+bool short_collectives::finish(const call& c, progress& p, bool blocking, const shm::wait_site& where) {
+  while (!advance(c, p)) {
+    if (!blocking) return false;
+    ep_.pause(where);
+  }
+  ep_.progressed();
+  ep_.look_for_rejections();
+  return true;
+}
+
 void short_collectives::throw_mismatch(std::uint64_t mine, int member, std::uint64_t other) const {
   const auto text = [](std::uint64_t is) {
     const auto what = static_cast<collective>(is & 0xff);

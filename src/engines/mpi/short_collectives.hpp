@@ -39,6 +39,7 @@ class short_collectives {
   static bool is_short_kind(collective what) noexcept {
     return what == collective::barrier || what == collective::bcast || what == collective::allreduce;
   }
+  std::size_t max_bytes() const noexcept { return max_bytes_; }
   /// The largest number of elements of a call that is served. Only if is_open().
   std::size_t max_count(std::size_t element_bytes) const noexcept { return max_bytes_ / element_bytes; }
 
@@ -62,6 +63,8 @@ class short_collectives {
   progress begin() noexcept { return {of_->begin(), 0, false}; }
   /// Continues as far as possible without a wait. Returns whether the call is complete.
   bool advance(const call& c, progress& p);
+  /// The same, or waits if `blocking`.
+  bool finish(const call& c, progress& p, bool blocking, const shm::wait_site& site);
 
  private:
   class waiter;

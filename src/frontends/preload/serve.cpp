@@ -42,13 +42,14 @@ bool matches(const cached_decision& v, const call_key& key, unsigned generation)
 }
 
 // Whether the call is forwarded to MPI, and the interval of tutti's counts with the same decision.
-// MPI offers every collective for every call.
+// MPI offers every collective for every call. A call for which the trees choose it is served all the
+// same if the engine's own collective uses the memory of the node.
 struct decision {
   bool forwarded;
   std::uint64_t min_count, max_count;
 };
 
-decision decide(const process& p, const communicator_info& m, const call& c) {
+decision decide(process& p, communicator_info& m, const call& c) {
   const agreed_signature s = agreed_part(c, m.size);
   selection_context all{.call = s, .native = true, .shared_memory = false};
   all.set_topology(m.topology);
@@ -58,7 +59,13 @@ decision decide(const process& p, const communicator_info& m, const call& c) {
   const resolution found = resolve(*p.by, all, {});
   if (found.used_forced_algorithm) detail::count_obeyed(*p.shared, c.what, override_kind::algorithm);
   if (found.used_forced_composition) detail::count_obeyed(*p.shared, c.what, override_kind::composition);
-  const bool forwarded = !found.served || (found.composed.which == nullptr && found.pure.pure == nullptr);
+  bool forwarded = !found.served || (found.composed.which == nullptr && found.pure.pure == nullptr);
+  std::optional<std::uint64_t> max_in_memory;
+  if (found.served && forwarded) {
+    p.open(m);
+    if (const auto bytes = detail::native_in_memory(*m.impl, s)) max_in_memory = *bytes / c.type.size;
+    if (max_in_memory && s.count <= *max_in_memory) forwarded = false;
+  }
   const forced_choice& forced = p.by->of(c.what);
   if (!forced.algorithm.empty() || !forced.composition.empty() || !p.by->trees || s.count == 0)
     return {forwarded, s.count, s.count};
@@ -75,6 +82,12 @@ decision decide(const process& p, const communicator_info& m, const call& c) {
       from = step.upper_bound_of_count + 1;
     }
   }
+  if (max_in_memory) {
+    if (s.count <= *max_in_memory)
+      d.max_count = std::min(d.max_count, *max_in_memory);
+    else
+      d.min_count = std::max(d.min_count, *max_in_memory + 1);
+  }
   // The library itself also divides here, at as many elements as ranks.
   const auto ranks = static_cast<std::uint64_t>(m.size);
   if (s.count < ranks)
@@ -85,7 +98,7 @@ decision decide(const process& p, const communicator_info& m, const call& c) {
 }
 
 // Converts the interval to counts of the program.
-std::unique_ptr<const cached_decision> make_decision(const process& p, const communicator_info& m,
+std::unique_ptr<const cached_decision> make_decision(process& p, communicator_info& m,
                                                      const call_key& key, const translated_call& translated) {
   const call& c = translated.result();
   const decision d = decide(p, m, c);
