@@ -56,6 +56,46 @@ struct member {
     require(data == std::vector(count, p * value + p * (p - 1) / 2), "an allreduce is not intact");
   }
 
+  // Several calls at the same time, of which the last one is tried first.
+  struct call_in_steps {
+    std::uint64_t number, value;
+    bool posted = false, complete = false;
+    int next = 0;
+  };
+  void overlapping_allreduces(std::uint64_t how_many) {
+    std::vector<call_in_steps> all;
+    for (std::uint64_t i = 0; i < how_many; ++i) all.push_back({calls.begin(), 10 * i});
+    wait_until(words, wait_for_post | wait_for_acknowledgement, waiter, [&] {
+      bool complete = true;
+      for (std::size_t i = all.size(); i-- > 0;) complete = advance(all[i]) && complete;
+      return complete;
+    });
+  }
+  bool advance(call_in_steps& c) {
+    if (c.complete) return true;
+    const auto p = static_cast<std::uint64_t>(calls.size());
+    if (!c.posted) {
+      if (!calls.may_post(c.number, 8)) return false;
+      const std::uint64_t mine = c.value + static_cast<std::uint64_t>(calls.member());
+      model_memory::write(calls.operand(c.number, 8), &mine, 8);
+      calls.post(c.number, 3);
+      calls.wake_members();
+      c.posted = true;
+    }
+    for (; c.next < calls.size(); ++c.next)
+      if (c.next != calls.member() && !calls.has_posted(c.number, c.next)) return false;
+    std::uint64_t sum = 0;
+    for (int i = 0; i < calls.size(); ++i) {
+      std::uint64_t one;
+      model_memory::read(&one, calls.operand_of(c.number, i, 8), 8);
+      sum += one;
+      require(i == calls.member() || calls.digest_of(c.number, i) == 3, "the calls differ");
+    }
+    calls.finish(c.number);
+    require(sum == p * c.value + p * (p - 1) / 2, "an allreduce is not intact");
+    return c.complete = true;
+  }
+
   wakeup_words<model_memory> words;
   collectives calls;
   model_waiter waiter;
@@ -133,6 +173,17 @@ TEST(collectives_model, roots_run_ahead) {
 TEST(collectives_model, roots_alternate) {
   expect_correct("bcast from both", 2, false, [](member& me) {
     for (std::uint64_t i = 1; i < 4; ++i) me.bcast(static_cast<int>(i % 2), 1, i);
+  });
+}
+TEST(collectives_model, calls_overlap) {
+  // There are two lines, so the third call must wait for the first.
+  for (const std::uint64_t n : {2, 3}) {
+    expect_correct("overlapping", 2, false, [n](member& me) { me.overlapping_allreduces(n); });
+    expect_correct("overlapping", 2, true, [n](member& me) { me.overlapping_allreduces(n); });
+  }
+  expect_correct("overlapping, then blocking", 2, true, [](member& me) {
+    me.overlapping_allreduces(2);
+    me.allreduce(1, 7);
   });
 }
 TEST(collectives_model, wraps_its_sequence_numbers) {
