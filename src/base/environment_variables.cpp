@@ -29,9 +29,6 @@ constexpr std::array table = std::to_array<variable>({
      "mpi: ranks that share memory form a node; else one node",
      "distribute the ranks over nodes, which need not exist; over MPI the ranks are those of MPI_COMM_WORLD, "
      "and the value on rank 0 applies"},
-    {"TUTTI_SHM", "off, cells", "cells",
-     "mpi: off: all collectives of MPI's own are left to MPI; cells: barriers, and bcasts and allreduces of up "
-     "to 4 KiB, use memory that the ranks of a node share, where selection chooses native"},
     {"TUTTI_TRACE", "calls, calls:json=FILE, tasks:FILE, or two of them separated by a comma", "",
      "calls: at the end of the run, print for each communicator and kind of call the number of calls, the "
      "algorithms, the bytes and the time; tasks: write the tasks and their transfers in Chrome's trace "

@@ -110,6 +110,8 @@ void mpi_endpoint::discover_topology(const std::exception_ptr& settings_error, b
   for (const mpi::rank_info& p : all) node_of[0].push_back(p.leader);
   on_first_node_ = mine.leader == all.front().leader;
   find_node_counter(node_of[0], all.front().text_length == 0);
+  has_node_memory_ = node_memory_.is_open() && counts_rejections_;
+  state(conditions_, "node_memory", has_node_memory_);
   if (all.front().text_length != 0) {
     std::string text = own_text;
     text.resize(static_cast<std::size_t>(all.front().text_length));

@@ -13,6 +13,9 @@ namespace {
 
 constexpr variable variables_of_mpi[] = {
     {"TUTTI_MPI", "openmpi, mpich", "the MPI whose launcher started the program", "which MPI module to load"},
+    {"TUTTI_SHM", "off, cells", "cells",
+     "cells: native barriers, and native bcasts and allreduces of up to 4 KiB, use memory that the ranks of a "
+     "node share; off: all native collectives are those of MPI"},
     {"TUTTI_DEADLOCK_AFTER", "1 to 86400 (seconds)", "10",
      "how long a rank waits before it prints its position; with TUTTI_CHECK=1: before the ranks check "
      "whether all wait for one another"},
@@ -29,7 +32,10 @@ constinit const engine_entry engine_mpi = {
     .conditions = mpi_conditions,
     .offers =
         [](const agreed_signature& s, std::span<const std::string> holds) noexcept {
-          return mpi_offers(s, std::find(holds.begin(), holds.end(), "mpich") != holds.end());
+          const auto has = [&](const char* name) {
+            return std::find(holds.begin(), holds.end(), name) != holds.end();
+          };
+          return has("node_memory") && in_node_memory(s) ? native_offer::any : mpi_offers(s, has("mpich"));
         },
     .variables = variables_of_mpi,
 };

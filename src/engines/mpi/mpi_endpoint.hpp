@@ -115,6 +115,8 @@ class mpi_endpoint final : public message_endpoint {
   /// they may still be closed.
   std::unique_ptr<short_collectives> open_short_collectives(const group& members, const group_name& name);
   node_memory& memory() noexcept { return node_memory_; }
+  /// Whether all ranks of the job share it.
+  bool has_node_memory() const noexcept { return has_node_memory_; }
   void enter_wait(progressed_wait* one) noexcept {
     wait_ = one;
     slow_pause_ = oversubscribed_ || one != nullptr;
@@ -329,6 +331,7 @@ class mpi_endpoint final : public message_endpoint {
   static inline node_counters::counter always_{1}, never_{0};
   node_counters node_counters_;
   node_memory node_memory_;
+  bool has_node_memory_ = false;
   std::vector<int> rank_on_node_;  // of each rank of the job; -1: on another node
   bool counts_rejections_ = false;
   node_counters::counter* rejections_sent_here_ = &never_;

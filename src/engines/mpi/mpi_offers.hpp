@@ -59,6 +59,16 @@ constexpr bool mpi_has(const agreed_signature& s) noexcept {
   }
 }
 
+/// The longest operand of a collective that uses the memory of a node.
+inline constexpr std::size_t max_bytes_in_node_memory = 4096;
+
+/// Whether a native collective of this kind and length may use the memory of a node.
+constexpr bool in_node_memory(const agreed_signature& s) noexcept {
+  return s.ranks > 1 && mpi_has(s) &&
+         (s.what == collective::barrier || ((s.what == collective::bcast || s.what == collective::allreduce) &&
+                                            s.bytes() <= max_bytes_in_node_memory));
+}
+
 /// Whether MPICH's nonblocking form, like its blocking form, reports an operand that is longer than
 /// its peer expects. All others complete with MPI_SUCCESS and wrong data (MPICH 4.0.2).
 constexpr bool mpich_reports_lengths(collective what) noexcept {

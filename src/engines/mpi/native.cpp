@@ -75,6 +75,11 @@ native_offer mpi_context::offers(const agreed_signature& s) const noexcept {
 #else
   constexpr bool mpich = false;
 #endif
+  if (in_node_memory(s) && ep_.has_node_memory()) {
+    if (!short_calls_requested_) open_short_collectives();
+    if (short_calls_ && short_calls_->serves(s.what, s.what == collective::barrier ? 0 : s.bytes()))
+      return native_offer::any;
+  }
   return mpi_offers(s, mpich);
 }
 

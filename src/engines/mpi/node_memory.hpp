@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engines/mpi/mpi_offers.hpp"
 #include "engines/mpi/node_segment.hpp"
 #include "transport/shm/group_memory.hpp"
 #include "transport/shm/node_collectives.hpp"
@@ -20,7 +21,7 @@ class node_memory {
   using collectives = shm::node_collectives<shm::process_memory>;
 
   /// The longest operand of a group that has large blocks.
-  static constexpr std::size_t slot_bytes = 4096;
+  static constexpr std::size_t slot_bytes = detail::max_bytes_in_node_memory;
 
   /// Collective over `node`, whose ranks share memory. If `may_use` is false on one of them, no
   /// rank has memory. Throws only errors of MPI itself.
