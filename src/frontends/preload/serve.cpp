@@ -42,8 +42,8 @@ bool matches(const cached_decision& v, const call_key& key, unsigned generation)
 }
 
 // Whether the call is forwarded to MPI, and the interval of tutti's counts with the same decision.
-// MPI offers every collective for every call. A call for which the trees choose it is served all the
-// same if the engine's own collective uses the memory of the node.
+// MPI offers every collective for every call. If the trees choose it, but the engine's own
+// collective uses the memory of the node, the call is served.
 struct decision {
   bool forwarded;
   std::uint64_t min_count, max_count;

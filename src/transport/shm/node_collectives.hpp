@@ -215,7 +215,7 @@ class node_collectives {
   const wakeup_words<M>* words_;
   std::vector<block*> blocks_;
   std::vector<int> ranks_;
-  std::vector<std::uint64_t> finished_;  // the member has finished all calls before, as far as known
+  std::vector<std::uint64_t> finished_;  // the member has finished the calls before (known so far)
   int member_;
   std::size_t slot_bytes_;
   std::uint64_t next_;                // the next call

@@ -58,7 +58,8 @@ TEST(group_memory, is_free_and_zero_when_all_have_left) {
   std::memset(one.memory, 1, 2 * 8832);
   g.all.leave({1, 2});
   EXPECT_NE(g.all.enter({5, 5}, 2).memory, one.memory);
-  EXPECT_EQ(g.all.enter({1, 2}, 2).memory, one.memory);  // the second member, after the first has left
+  // The second member, after the first has left.
+  EXPECT_EQ(g.all.enter({1, 2}, 2).memory, one.memory);
   g.all.leave({1, 2});
   const auto again = g.all.enter({7, 7}, 2);
   EXPECT_EQ(again.memory, one.memory);
