@@ -21,12 +21,13 @@ native_offer group_context::offers(const agreed_signature& s) const noexcept {
   if (!short_collectives::is_short_kind(s.what)) return native_offer::none;
   const std::size_t bytes = s.what == collective::barrier ? 0 : s.bytes();
   const short_collectives* const calls = short_calls();
-  return calls != nullptr && calls->serves(s.what, bytes) ? native_offer::any : native_offer::none;
+  return calls != nullptr && calls->serves(s.what, bytes, s.element_size) ? native_offer::any
+                                                                          : native_offer::none;
 }
 
 std::optional<std::size_t> group_context::native_in_memory(const agreed_signature& s) const noexcept {
   if (offers(s) != native_offer::any) return {};
-  return short_calls_->max_bytes();
+  return short_calls_->max_bytes(s.what, s.element_size);
 }
 
 const short_collectives* group_context::short_calls() const {
@@ -44,7 +45,7 @@ void group_context::native(const call& c, const shm::wait_site&) {
 
 void group_context::native_begin(const call& c, native_state& s) {
   static_assert(sizeof(native_in_progress) <= sizeof(native_state));
-  new (s.state) native_in_progress{&c, short_calls_->begin()};
+  new (s.state) native_in_progress{&c, short_calls_->begin(c)};
 }
 
 bool group_context::native_progress(native_state& s, bool blocking, const shm::wait_site& site) {

@@ -59,14 +59,21 @@ constexpr bool mpi_has(const agreed_signature& s) noexcept {
   }
 }
 
-/// The longest operand of a collective that uses the memory of a node.
-inline constexpr std::size_t max_bytes_in_node_memory = 4096;
+/// The longest operand, in bytes, of a collective that uses the memory of a node; 0: none but that
+/// of a barrier. Each rank reads the operands of all ranks in an allreduce, so few ranks gain longer.
+constexpr std::size_t max_bytes_in_node_memory(collective what, int ranks) noexcept {
+  constexpr std::size_t kib = 1024;
+  if (what == collective::bcast) return 1024 * kib;
+  if (what == collective::allreduce) return ranks <= 4 ? 1024 * kib : 64 * kib;
+  return 0;
+}
 
 /// Whether a native collective of this kind and length may use the memory of a node.
 constexpr bool in_node_memory(const agreed_signature& s) noexcept {
-  return s.ranks > 1 && mpi_has(s) &&
-         (s.what == collective::barrier || ((s.what == collective::bcast || s.what == collective::allreduce) &&
-                                            s.bytes() <= max_bytes_in_node_memory));
+  const bool is_kind =
+      s.what == collective::barrier || s.what == collective::bcast || s.what == collective::allreduce;
+  return is_kind && s.ranks > 1 && mpi_has(s) &&
+         (s.what == collective::barrier || s.bytes() <= max_bytes_in_node_memory(s.what, s.ranks));
 }
 
 /// Whether MPICH's nonblocking form, like its blocking form, reports an operand that is longer than

@@ -66,7 +66,8 @@ struct mpi_context::native_in_progress {
 void mpi_context::open_short_collectives() const {
   short_calls_requested_ = true;
   const group_name name{id(), static_cast<std::uint64_t>(members().address(0))};
-  short_calls_ = ep_.open_short_collectives(members(), name.with(static_cast<std::uint64_t>(members().size())));
+  short_calls_ =
+      ep_.open_short_collectives(members(), name.with(static_cast<std::uint64_t>(members().size())));
 }
 
 native_offer mpi_context::offers(const agreed_signature& s) const noexcept {
@@ -77,7 +78,8 @@ native_offer mpi_context::offers(const agreed_signature& s) const noexcept {
 #endif
   if (in_node_memory(s) && ep_.has_node_memory()) {
     if (!short_calls_requested_) open_short_collectives();
-    if (short_calls_ && short_calls_->serves(s.what, s.what == collective::barrier ? 0 : s.bytes()))
+    if (short_calls_ &&
+        short_calls_->serves(s.what, s.what == collective::barrier ? 0 : s.bytes(), s.element_size))
       return native_offer::any;
   }
   return mpi_offers(s, mpich);
@@ -87,7 +89,7 @@ std::optional<std::size_t> mpi_context::native_in_memory(const agreed_signature&
   if (!short_collectives::is_short_kind(s.what) || offers(s) == native_offer::none) return {};
   if (!short_calls_requested_) open_short_collectives();
   if (!short_calls_ || !short_calls_->is_open()) return {};
-  return short_calls_->max_bytes();
+  return short_calls_->max_bytes(s.what, s.element_size);
 }
 
 // The number of elements of the part that begins at `from`.
@@ -327,7 +329,7 @@ void mpi_context::native_begin(const call& c, native_state& s) {
     auto* one = new (s.state) native_in_progress;
     one->what = &c;
     one->in_memory = in_memory;
-    one->progress = in_memory->begin();
+    one->progress = in_memory->begin(c);
     return;
   }
   auto arrays = is_vector_form(c.what) || (c.what == collective::reduce && c.in_place)
@@ -342,8 +344,7 @@ void mpi_context::native_begin(const call& c, native_state& s) {
 
 bool mpi_context::native_progress(native_state& s, bool blocking, const shm::wait_site& site) {
   auto& one = *reinterpret_cast<native_in_progress*>(s.state);
-  if (one.in_memory != nullptr)
-    return one.in_memory->finish(*one.what, one.progress, blocking, site);
+  if (one.in_memory != nullptr) return one.in_memory->finish(*one.what, one.progress, blocking, site);
   for (;;) {
     int flag = 0;
     ok(MPI_Test(&one.request, &flag, MPI_STATUS_IGNORE), *one.what);

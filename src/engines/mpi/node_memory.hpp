@@ -20,8 +20,8 @@ class node_memory {
   using words = shm::wakeup_words<shm::process_memory>;
   using collectives = shm::node_collectives<shm::process_memory>;
 
-  /// The longest operand of a group that has large blocks.
-  static constexpr std::size_t slot_bytes = detail::max_bytes_in_node_memory;
+  /// The longest operand that groups with large blocks send in one piece.
+  static constexpr std::size_t slot_bytes = 4096;
 
   /// Collective over `node`, whose ranks share memory. If `may_use` is false on one of them, no
   /// rank has memory. Throws only errors of MPI itself.

@@ -118,15 +118,23 @@ ready_native mpi_context::make_ready(const call& c) {
   // The label of an exchange before a call is a literal.
   const char* const name_in_reports = c.on_behalf != 0 ? called(c) : name_of(c.what).data();
   const bool has_kind = c.type.kind != element_kind::opaque;
-  auto* m = new (r.state)
-      ready_state{comm_, ep_.types().of_kind(c.type.kind), ep_.types().of_op(c.op.which), c.root,
-                  rank_, has_kind ? 1 : c.type.size,       name_in_reports,               &ep_,
-                  nullptr, 0, c.type.size, c.op.combine};
+  auto* m = new (r.state) ready_state{comm_,
+                                      ep_.types().of_kind(c.type.kind),
+                                      ep_.types().of_op(c.op.which),
+                                      c.root,
+                                      rank_,
+                                      has_kind ? 1 : c.type.size,
+                                      name_in_reports,
+                                      &ep_,
+                                      nullptr,
+                                      0,
+                                      c.type.size,
+                                      c.op.combine};
   if (short_collectives::is_short_kind(c.what)) {
     if (!short_calls_requested_) open_short_collectives();
     if (short_calls_ && short_calls_->is_open()) {
       m->in_memory = short_calls_.get();
-      m->short_end = short_calls_->max_count(c.type.size) + 1;
+      m->short_end = short_calls_->max_count(c.what, c.type.size) + 1;
     }
   }
   constexpr std::size_t max_bytes = 0x7fffffff;

@@ -53,7 +53,12 @@ class node_collectives {
   /// sequence number, the same on all members.
   node_collectives(const std::vector<std::byte*>& blocks, const std::vector<int>& ranks, int member,
                    std::size_t slot_bytes, const wakeup_words<M>& words, std::uint64_t start = 0)
-      : words_(&words), ranks_(ranks), member_(member), slot_bytes_(slot_bytes), next_(start), unfinished_(start) {
+      : words_(&words),
+        ranks_(ranks),
+        member_(member),
+        slot_bytes_(slot_bytes),
+        next_(start),
+        unfinished_(start) {
     for (std::byte* b : blocks) blocks_.push_back(reinterpret_cast<block*>(b));
     finished_.assign(blocks.size(), start);
   }
@@ -70,8 +75,11 @@ class node_collectives {
 
   // --- the steps of a call
 
-  /// The number of a new call.
-  std::uint64_t begin() noexcept { return next_++; }
+  /// The number of a new call, or of the first of several that follow one another.
+  std::uint64_t begin(std::uint64_t calls = 1) noexcept {
+    next_ += calls;
+    return next_ - calls;
+  }
   /// Whether this member may write an operand of this length for call n now.
   bool may_post(std::uint64_t n, std::size_t bytes) {
     // All members must have finished the calls before this one.
