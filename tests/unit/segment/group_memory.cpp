@@ -110,14 +110,16 @@ TEST(group_memory, processes_share_the_table) {
     const auto leave = [&](std::uint64_t n) {
       const auto at = open.extract(n).mapped();
       std::byte* const block = at.memory + static_cast<std::size_t>(me) * (at.large ? 8832 : 640);
-      intact = intact && *block == std::byte(1 + n % 100);
+      intact = intact && (at.memory == nullptr || *block == std::byte(1 + n % 100));
       g.all.leave({n, 9});
     };
     for (std::uint64_t n = 0; n < rounds; ++n) {
       const auto at = g.all.enter({n, 9}, processes);
       std::byte* const block = at.memory + static_cast<std::size_t>(me) * (at.large ? 8832 : 640);
-      intact = intact && *block == std::byte{0};
-      *block = std::byte(1 + n % 100);
+      if (at.memory != nullptr) {  // another process may hold the memory of many groups
+        intact = intact && *block == std::byte{0};
+        *block = std::byte(1 + n % 100);
+      }
       open[n] = at;
       if (open.size() > 20) leave(std::next(open.begin(), static_cast<long>(random() % 20))->first);
     }
