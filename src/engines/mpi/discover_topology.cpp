@@ -110,6 +110,7 @@ void mpi_endpoint::discover_topology(const std::exception_ptr& settings_error, b
   for (const mpi::rank_info& p : all) node_of[0].push_back(p.leader);
   on_first_node_ = mine.leader == all.front().leader;
   find_node_counter(node_of[0], all.front().text_length == 0);
+  if (node_memory_.is_open()) use_node_memory(node_of[0]);
   has_node_memory_ = node_memory_.is_open() && counts_rejections_;
   state(conditions_, "node_memory", has_node_memory_);
   if (all.front().text_length != 0) {
@@ -120,6 +121,15 @@ void mpi_endpoint::discover_topology(const std::exception_ptr& settings_error, b
     return;
   }
   topology_ = hierarchy(node_of);
+}
+
+// `leaders`: of all ranks of the job. Ranks are in the same order in the node and in the job.
+void mpi_endpoint::use_node_memory(const std::vector<int>& leaders) {
+  node_messages_.emplace(node_memory_.messages());
+  std::vector<int> here;
+  for (int r = 0; r < size_; ++r)
+    if (leaders[static_cast<std::size_t>(r)] == leaders[static_cast<std::size_t>(rank_)]) here.push_back(r);
+  peer_watch_.emplace(node_memory_.segment(), here, node_memory_.messages().rank());
 }
 
 // Ranks that TUTTI_NODES puts on several nodes ask MPI for rejections, as ranks on several real

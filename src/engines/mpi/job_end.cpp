@@ -43,6 +43,7 @@ void back_off(double waited) {
 void mpi_endpoint::failed(std::exception_ptr what, const std::string& text) {
   try {
     failure_monitor_->poll();
+    if (node_messages_) node_messages_->drop();  // their buffers may be freed already
     if (open_sends()) end_job(rank_, text);
     cause_ = !wait_aborted_ && !is_peer_error(what);
     if (!failure_monitor_->failed() || cause_) {
@@ -76,6 +77,15 @@ void mpi_endpoint::end_job(int rank, const std::string& text) {
   wait_until_forwarded();
   aborts_ = true;
   MPI_Abort(MPI_COMM_WORLD, 1);
+  std::_Exit(1);
+}
+
+// Without the launcher, MPI_Abort may wait for ever.
+void mpi_endpoint::end_job_after(const peer_watch::loss& what) {
+  if (what.rank >= 0) end_job(what.rank, what.text);
+  if (node_counters_.claim_report())
+    std::fprintf(stderr, "tutti: rank %d ends: %s\n", rank_, what.text.c_str());
+  std::fflush(stderr);
   std::_Exit(1);
 }
 

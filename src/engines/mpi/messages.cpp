@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages of schedules over MPI. A message of more bytes than fit in an int is one item of a large
-// type.
+// Messages of schedules. Messages between ranks of one node use its memory, all others use MPI. A
+// message of more bytes than fit in an int is one item of a large type.
 #include <utility>
 
 #include "engines/mpi/mpi_context.hpp"
@@ -21,6 +21,8 @@ int tag_of(std::uint32_t run, int mask) noexcept {
 }  // namespace
 
 void mpi_context::isend(int to, std::uint32_t run, const void* data, std::size_t bytes, transfer& t) {
+  if (const int there = rank_on_node(to); there >= 0)
+    return ep_.messages_on_node()->isend(there, tag_on_node(run), data, bytes, t);
   message& m = ep_.begin_send(t, members().address(to), bytes);
   const int tag = tag_of(run, ep_.tag_mask());
   if (bytes > 0x7fffffff) [[unlikely]]
@@ -31,6 +33,8 @@ void mpi_context::isend(int to, std::uint32_t run, const void* data, std::size_t
 }
 
 void mpi_context::irecv(int from, std::uint32_t run, void* data, std::size_t bytes, transfer& t) {
+  if (const int there = rank_on_node(from); there >= 0)
+    return ep_.messages_on_node()->irecv(there, members().address(from), tag_on_node(run), data, bytes, t);
   message& m = ep_.begin_receive(t, members().address(from), bytes);
   const int tag = tag_of(run, ep_.tag_mask());
   if (ep_.checks()) [[unlikely]] {
@@ -67,15 +71,17 @@ std::unique_ptr<p2p_transport> mpi_context::open_p2p() {
   return std::make_unique<mpi_p2p_transport>(*this, ep_, comm, owner_);
 }
 
-bool mpi_context::done(transfer& t, const shm::wait_site& site) { return ep_.finished(t, site); }
+bool mpi_context::done(transfer& t, const shm::wait_site& site) {
+  return node_messages::owns(t) ? ep_.finished_on_node(t, site) : ep_.finished(t, site);
+}
 
 // A small send completes before the reply arrives. So the receive, which comes first, is polled
 // alone while it is pending.
 void mpi_context::wait_both(transfer* a, transfer* b, const shm::wait_site& site) {
   if (a != nullptr)
-    while (!ep_.finished(*a, site)) ep_.pause(site);
+    while (!done(*a, site)) ep_.pause(site);
   if (b != nullptr)
-    while (!ep_.finished(*b, site)) ep_.pause(site);
+    while (!done(*b, site)) ep_.pause(site);
 }
 
 }  // namespace tutti::mpi

@@ -22,7 +22,13 @@ class mpi_context final : public context {
  public:
   mpi_context(mpi_endpoint& ep, const group& members, std::uint64_t id, MPI_Comm comm, MPI_Comm p2p,
               comm_owner owner)
-      : context(ep, members, id), ep_(ep), comm_(comm), p2p_(p2p), rank_(members.rank()), owner_(owner) {}
+      : context(ep, members, id),
+        ep_(ep),
+        comm_(comm),
+        p2p_(p2p),
+        rank_(members.rank()),
+        owner_(owner),
+        messages_on_node_(ep.messages_on_node() != nullptr && id >> 32 == 0) {}
   ~mpi_context() {
     if (owner_ != comm_owner::context) return;
     ep_.free_comm(comm_);
@@ -32,7 +38,7 @@ class mpi_context final : public context {
 
   void isend(int to, std::uint32_t run, const void* data, std::size_t bytes, transfer& t) override;
   void irecv(int from, std::uint32_t run, void* data, std::size_t bytes, transfer& t) override;
-  bool done(transfer& t, const shm::wait_site& site) override;
+  bool done(transfer& t, const shm::wait_site& site) final;
   std::unique_ptr<p2p_transport> open_p2p() override;
   void wait_both(transfer* a, transfer* b, const shm::wait_site& site) override;
 
@@ -44,6 +50,12 @@ class mpi_context final : public context {
   bool native_progress(native_state& s, bool blocking, const shm::wait_site& site) override;
 
  private:
+  /// The rank on this node; -1: messages to and from the member use MPI.
+  int rank_on_node(int member) const noexcept {
+    return messages_on_node_ ? ep_.rank_on_node(members().address(member)) : -1;
+  }
+  /// No other communicator of two ranks has the same id.
+  std::uint64_t tag_on_node(std::uint32_t run) const noexcept { return id() << 32 | run; }
   struct native_in_progress;
   /// The first call of a kind that they serve opens them. Null: MPI runs this call.
   short_collectives* short_collectives_for(const call& c) const {
@@ -80,6 +92,7 @@ class mpi_context final : public context {
   MPI_Comm comm_, p2p_;  // p2p_: for the program's messages; null: the transport has it
   int rank_;
   comm_owner owner_;
+  bool messages_on_node_;
   mutable bool short_calls_requested_ = false;
   mutable std::unique_ptr<short_collectives> short_calls_;
 };

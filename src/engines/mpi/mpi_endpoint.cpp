@@ -155,8 +155,7 @@ std::unique_ptr<short_collectives> mpi_endpoint::open_short_collectives(const gr
     ranks.push_back(rank_on_node_[static_cast<std::size_t>(members.address(r))]);
     if (ranks.back() < 0) return nullptr;
   }
-  return std::make_unique<short_collectives>(*this, name,
-                                             node_memory_.enter(name, ranks, members.rank()));
+  return std::make_unique<short_collectives>(*this, name, node_memory_.enter(name, ranks, members.rank()));
 }
 
 void mpi_endpoint::grow() {
@@ -243,6 +242,8 @@ void mpi_endpoint::poll_failures(const shm::wait_site& site) {
     progress_since_ = now;
   }
   failure_monitor_->poll();
+  if (peer_watch_ && !failure_monitor_->failed())
+    if (const auto loss = peer_watch_->look(now)) end_job_after(*loss);
   if (failure_monitor_->checks())
     failure_monitor_->report_idle(&site, current_call(), now - progress_since_, progress_);
   if (long_wait_) long_wait_->waited(site, now - waiting_since_);
@@ -266,6 +267,10 @@ void mpi_endpoint::throw_failure(const shm::wait_site& site) {
 // sent to it, so they complete.
 void mpi_endpoint::abandon(const char* why) {
   if (group_messages_) group_messages_->cancel_receives();
+  if (node_messages_ && failure_monitor_->failed())
+    node_messages_->drop();
+  else if (node_messages_ && !node_messages_->release_buffers())
+    end_job(rank_, why);
   for (std::uint32_t index = 0; index < messages_.size(); ++index) {
     message& m = messages_[index];
     if (m.busy && m.unmatched)
@@ -372,6 +377,12 @@ void mpi_endpoint::throw_transfer_error(std::uint32_t index, int code, const shm
   } catch (const engine_error& e) {
     abandon_and_throw(e);
   }
+}
+
+void mpi_endpoint::throw_not_received(node_messages::progress why, const shm::wait_site& site) {
+  if (why == node_messages::progress::abandoned) throw_abandoned(site);
+  const node_messages::lengths of = node_messages_->wrong_lengths();
+  throw_wrong_length(of.from, of.expected, of.actual, site);
 }
 
 void mpi_endpoint::throw_wrong_length(int peer, std::size_t expected, std::optional<std::size_t> actual,

@@ -22,6 +22,8 @@
 #include "engines/mpi/mpi_types.hpp"
 #include "engines/mpi/node_counters.hpp"
 #include "engines/mpi/node_memory.hpp"
+#include "engines/mpi/node_messages.hpp"
+#include "engines/mpi/peer_watch.hpp"
 #include "transport/message_endpoint.hpp"
 
 namespace tutti::mpi {
@@ -95,6 +97,7 @@ class mpi_endpoint final : public message_endpoint {
   std::unique_ptr<context> open_locally(const group& members, const group_name& name) override;
 
   void pause(const shm::wait_site& site) override {
+    if (node_messages_ && node_messages_->is_busy()) node_messages_->progress_all();
     if (slow_pause_) [[unlikely]]
       pause_slowly(site);
     else if ((++pauses_ & 1023) == 0) [[unlikely]]
@@ -115,6 +118,21 @@ class mpi_endpoint final : public message_endpoint {
   /// they may still be closed.
   std::unique_ptr<short_collectives> open_short_collectives(const group& members, const group_name& name);
   node_memory& memory() noexcept { return node_memory_; }
+  /// Messages to ranks of this node; null if there is no memory. `rank_on_node`: -1 if the rank of
+  /// the job is on another node, or is this one.
+  node_messages* messages_on_node() noexcept { return node_messages_ ? &*node_messages_ : nullptr; }
+  int rank_on_node(int rank) const noexcept {
+    return rank == rank_ ? -1 : rank_on_node_[static_cast<std::size_t>(rank)];
+  }
+  bool finished_on_node(const transfer& t, const shm::wait_site& site) {
+    const node_messages::progress now = node_messages_->advance(t);
+    if (now == node_messages::progress::under_way) return false;
+    if (now != node_messages::progress::complete) [[unlikely]]
+      throw_not_received(now, site);
+    ++progress_;
+    look_for_rejections();
+    return true;
+  }
   /// Whether all ranks of the job share it.
   bool has_node_memory() const noexcept { return has_node_memory_; }
   void enter_wait(progressed_wait* one) noexcept {
@@ -236,7 +254,8 @@ class mpi_endpoint final : public message_endpoint {
       some.push_back(std::move(one));
       release_completed(some);
     } catch (const std::bad_alloc&) {
-      kill_job("there is no memory to receive, and discard, a message of " + std::to_string(bytes) + " bytes");
+      kill_job("there is no memory to receive, and discard, a message of " + std::to_string(bytes) +
+               " bytes");
     } catch (...) {
       // The next wait reports MPI's error.
     }
@@ -277,11 +296,13 @@ class mpi_endpoint final : public message_endpoint {
   }
   void grow();
   void fetch_rejections() noexcept;
+  void use_node_memory(const std::vector<int>& leaders);
   void find_node_counter(const std::vector<int>& leaders, bool may_share);
   void pause_slowly(const shm::wait_site& site);
   void pause_oversubscribed(const shm::wait_site& site);
   bool start_if_arrived(std::uint32_t index, const shm::wait_site& site);
   void abandon(const char* why);
+  [[noreturn]] void throw_not_received(node_messages::progress why, const shm::wait_site& site);
   template <class Error>
   [[noreturn]] void abandon_and_throw(const Error& e) {
     abandon(e.what());
@@ -292,6 +313,7 @@ class mpi_endpoint final : public message_endpoint {
   [[noreturn]] void throw_transfer_error(std::uint32_t index, int code, const shm::wait_site& site);
   [[noreturn]] void throw_failure(const shm::wait_site& site);
   [[noreturn]] void end_job(int rank, const std::string& text);
+  [[noreturn]] void end_job_after(const peer_watch::loss& what);
   void report(const std::string& text);
   bool complete(MPI_Request& request, double& deadline, double began);
   void complete_all_messages(double deadline);
@@ -331,6 +353,8 @@ class mpi_endpoint final : public message_endpoint {
   static inline node_counters::counter always_{1}, never_{0};
   node_counters node_counters_;
   node_memory node_memory_;
+  std::optional<node_messages> node_messages_;
+  std::optional<peer_watch> peer_watch_;
   bool has_node_memory_ = false;
   std::vector<int> rank_on_node_;  // of each rank of the job; -1: on another node
   bool counts_rejections_ = false;

@@ -9,16 +9,24 @@ void node_memory::open(MPI_Comm node, bool may_use) {
   check(MPI_Comm_size(node, &size), "run", rank);
   const shm::group_memory::sizes sizes{size, collectives::bytes(0), collectives::bytes(slot_bytes)};
   shm::segment_layout layout(size);
-  const shm::segment_part words_part = layout.add("wakeup words", words::bytes(size));
+  const auto of_messages = shm::process_messages::layout::of(size);
+  const shm::segment_part words_part = layout.add("wakeup words", of_messages.shared_bytes());
+  const shm::segment_part channels_part =
+      layout.add_per_rank("channels and cells", of_messages.rank_bytes(), 4096);
   const shm::segment_part groups_part = layout.add("collectives of groups", sizes.bytes());
   segment_.open(node, layout, may_use ? shm::memory_kind::memfd : shm::memory_kind::none);
   if (!is_open()) return;
-  words_.emplace(segment_.memory().at(words_part), size, rank);
+  const shm::segment& memory = segment_.memory();
+  std::vector<std::byte*> blocks;
+  for (int r = 0; r < size; ++r) blocks.push_back(memory.at(channels_part, r));
+  const std::vector<int> pids(blocks.size());  // no message travels by address
+  messages_.emplace(of_messages, memory.at(words_part), blocks, pids, rank,
+                    shm::process_messages::settings{});
   groups_.emplace(segment_.memory().at(groups_part), sizes);
   if (rank == 0) groups_->initialize();
-  words_->offer_barriers();
+  messages_->offer();
   check(MPI_Barrier(node), "run", rank);
-  words_->agree_on_barriers();
+  messages_->agree();
 }
 
 std::unique_ptr<node_memory::collectives> node_memory::enter(const detail::group_name& name,
@@ -29,7 +37,7 @@ std::unique_ptr<node_memory::collectives> node_memory::enter(const detail::group
   std::vector<std::byte*> blocks;
   for (std::size_t i = 0; i < members.size(); ++i)
     blocks.push_back(found.memory + i * collectives::bytes(slots));
-  return std::make_unique<collectives>(blocks, members, member, slots, *words_);
+  return std::make_unique<collectives>(blocks, members, member, slots, messages_->words());
 }
 
 }  // namespace tutti::mpi

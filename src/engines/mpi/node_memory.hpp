@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory that the ranks of a node share for their short collectives.
+// The memory that the ranks of a node share, for collectives of groups and for messages.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,12 @@
 #include "engines/mpi/node_segment.hpp"
 #include "transport/shm/group_memory.hpp"
 #include "transport/shm/node_collectives.hpp"
+#include "transport/shm/process_messages.hpp"
 
 namespace tutti::mpi {
 
 class node_memory {
  public:
-  using words = shm::wakeup_words<shm::process_memory>;
   using collectives = shm::node_collectives<shm::process_memory>;
 
   /// The longest operand that groups with large blocks send in one piece.
@@ -37,10 +37,13 @@ class node_memory {
                                      int member);
   /// By each member that has entered, after its last call.
   void leave(const detail::group_name& name) noexcept { groups_->leave(name); }
+  shm::segment& segment() noexcept { return segment_.memory(); }
+  /// Between the ranks of the node. Only if is_open().
+  shm::process_messages& messages() noexcept { return *messages_; }
 
  private:
   node_segment segment_;
-  std::optional<words> words_;
+  std::optional<shm::process_messages> messages_;
   std::optional<shm::group_memory> groups_;
 };
 

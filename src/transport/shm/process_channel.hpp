@@ -176,6 +176,10 @@ class request_list {
     first_ = first_->next;
     if (first_ == nullptr) end_ = &first_;
   }
+  void clear() noexcept {
+    first_ = nullptr;
+    end_ = &first_;
+  }
   request_list() = default;
   request_list(const request_list&) = delete;
   request_list& operator=(const request_list&) = delete;

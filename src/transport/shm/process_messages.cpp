@@ -17,11 +17,11 @@ constexpr std::size_t round_up(std::size_t bytes) noexcept { return (bytes + pag
 }  // namespace
 
 process_messages::layout process_messages::layout::of(int ranks) noexcept {
-  // 64 cells of 8 KiB serve eight full channels. From 97 ranks on, all cells together take 48 MiB,
-  // but each rank has at least 16.
-  constexpr std::size_t cell_bytes = 8192, all_cells = (std::size_t{48} << 20) / cell_bytes;
+  // 64 cells of 8 KiB serve eight full channels. From 33 ranks on, all cells together take 16 MiB,
+  // but each rank has at least 8.
+  constexpr std::size_t cell_bytes = 8192, all_cells = (std::size_t{16} << 20) / cell_bytes;
   const auto share = static_cast<std::uint32_t>(all_cells / static_cast<std::size_t>(std::max(ranks, 1)));
-  return {ranks, std::clamp(share, 16u, 64u), cell_bytes};
+  return {ranks, std::clamp(share, 8u, 64u), cell_bytes};
 }
 
 std::size_t process_messages::layout::shared_bytes() const noexcept { return words_type::bytes(ranks); }
@@ -77,6 +77,15 @@ void process_messages::note_sender(sender& s) {
 void process_messages::note_receiver(receiver& r) {
   if (std::find(busy_receivers_.begin(), busy_receivers_.end(), &r) == busy_receivers_.end())
     busy_receivers_.push_back(&r);
+}
+
+void process_messages::drop_requests() noexcept {
+  for (auto& s : senders_)
+    if (s) s->close();
+  for (auto& r : receivers_)
+    if (r) r->close();
+  busy_senders_.clear();
+  busy_receivers_.clear();
 }
 
 void process_messages::progress() {

@@ -58,6 +58,8 @@ class process_receiver {
   /// another tag or size, or travels in pieces. It also returns null if there are unexpected
   /// messages or started requests. Then the caller starts a request.
   const std::byte* find(std::uint64_t tag, std::size_t bytes) {
+    if (closed_) [[unlikely]]
+      return nullptr;
     process_slot& s = lines_->ring[next_ % T::slot_count];
     if (M::acquire(s.sequence) != next_ + 1) return nullptr;
     auto&& seen = M::view(s);
@@ -76,18 +78,27 @@ class process_receiver {
     r.received = r.skip = 0;
     r.state = recv_request::phase::posted;
     ++wanted_;
-    for (auto at = unexpected_.begin(); at != unexpected_.end(); ++at)
+    for (auto at = unexpected_.begin(); at != unexpected_.end() && !closed_; ++at)
       if (at->tag == r.tag) return adopt(at, r);
     posted_.append(r);
     progress();
   }
   /// Continues all started requests as far as possible.
   void progress() {
+    if (closed_) [[unlikely]]
+      return;
     while (wanted_ != 0 && take_slot()) {
     }
   }
   /// Whether started requests need progress().
   bool is_busy() const noexcept { return wanted_ != 0; }
+  /// The job has failed. Forgets all requests, and completes no other one.
+  void close() noexcept {
+    closed_ = true;
+    wanted_ = 0;
+    posted_.clear();
+    refused_.clear();
+  }
   /// Whether a slot has arrived, or an unexpected message is kept.
   bool has_unread() const {
     return !unexpected_.empty() || M::acquire(lines_->ring[next_ % T::slot_count].sequence) == next_ + 1;
@@ -274,6 +285,7 @@ class process_receiver {
   refusal_report* refusals_;
   std::uint32_t next_;
   std::uint32_t wanted_ = 0;  // requests that are started and not complete
+  bool closed_ = false;
   request_list<recv_request> posted_, refused_;
   assembly current_;
   unexpected_list unexpected_;

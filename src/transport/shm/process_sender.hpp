@@ -35,7 +35,7 @@ class process_sender {
   // --- Messages of at most one cell, without a request
   /// Returns false if it would have to wait, or if requests precede the message.
   bool post(std::uint64_t tag, const void* data, std::size_t bytes) {
-    if (!queue_.empty() || !has_space()) [[unlikely]]
+    if (!queue_.empty() || closed_ || !has_space()) [[unlikely]]
       return false;
     if (bytes <= T::inline_bytes) {
       fill_and_publish(whole_inline | static_cast<std::uint32_t>(bytes), tag, data, bytes);
@@ -54,11 +54,19 @@ class process_sender {
   }
   /// Continues all started messages as far as possible.
   void progress() {
+    if (closed_) [[unlikely]]
+      return;
     if (awaited_ != 0) collect_acknowledgements();
     while (!queue_.empty() && advance(*queue_.first())) queue_.remove_first();
   }
   /// Whether started messages need progress().
   bool is_busy() const noexcept { return awaited_ != 0 || !queue_.empty(); }
+  /// The job has failed. Forgets all requests, and completes no other one.
+  void close() noexcept {
+    closed_ = true;
+    queue_.clear();
+    awaited_ = 0;
+  }
 
   // --- For the pool
   std::uint32_t held() const noexcept { return held_; }
@@ -199,6 +207,7 @@ class process_sender {
   int to_;
   std::uint32_t sent_, consumed_;
   std::uint32_t held_ = 0, awaited_ = 0, rendezvous_;
+  bool closed_ = false;
   std::size_t by_address_above_ = ~std::size_t{0};
   request_list<send_request> queue_;
   std::uint32_t cell_of_[T::slot_count] = {};  // 1 + the cell of the slot, or 0

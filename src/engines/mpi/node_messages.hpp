@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Messages of schedules between ranks of one node. They travel through the node's memory
+// (transport/shm/process_channel.hpp) and not through MPI. Requests are in a table, not in the
+// caller's transfers, so that an exception may free those.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <memory>
+
+#include "transport/shm/process_messages.hpp"
+#include "transport/transfer.hpp"
+
+namespace tutti::mpi {
+
+using detail::transfer;
+
+class node_messages {
+ public:
+  enum class progress : std::uint8_t {
+    under_way,
+    complete,
+    wrong_length,  ///< complete, but the message has another length
+    abandoned      ///< release_buffers() or drop() has ended it
+  };
+  struct lengths {
+    int from;  // as irecv() got it
+    std::size_t expected, actual;
+  };
+
+  explicit node_messages(shm::process_messages& through) noexcept : through_(through) {}
+
+  /// `to`, `from`: ranks of the node, not this one. Messages between two ranks with the same tag
+  /// are received in the order in which they were sent. `name`: the sender in wrong_lengths().
+  void isend(int to, std::uint64_t tag, const void* data, std::size_t bytes, transfer& t) {
+    auto& channel = through_.to(to);
+    if (channel.post(tag, data, bytes)) [[likely]]
+      return mark(t, completed, 0);
+    start_send(to, tag, data, bytes, t);
+  }
+  void irecv(int from, int name, std::uint64_t tag, void* data, std::size_t bytes, transfer& t) {
+    auto& channel = through_.from(from);
+    if (const std::byte* const arrived = channel.find(tag, bytes)) {
+      if (bytes != 0) std::memcpy(data, arrived, bytes);
+      channel.consume();
+      return mark(t, completed, 0);
+    }
+    start_receive(from, name, tag, data, bytes, t);
+  }
+  /// Whether isend() or irecv() began the transfer. All others must have a smaller first word.
+  static bool owns(const transfer& t) noexcept { return id_of(t).index >= first_index; }
+  /// Continues the transfer. Unless the result is under_way, the caller must not pass it again.
+  progress advance(const transfer& t) {
+    return id_of(t).index == completed ? progress::complete : advance_entry(id_of(t));
+  }
+  /// The lengths of the last transfer for which advance() returned wrong_length.
+  const lengths& wrong_lengths() const noexcept { return wrong_; }
+
+  /// Whether progress_all() has work.
+  bool is_busy() const noexcept { return entries_in_use_ != 0; }
+  /// Continues all transfers. A waiting rank calls it, because its peers may wait for any of them.
+  void progress_all();
+
+  /// The buffers of all transfers are about to be freed. Sends go on from copies; receives discard
+  /// their messages. Returns false if there is no memory for the copies.
+  bool release_buffers() noexcept;
+  /// The job has failed, and buffers may be freed already. Forgets all transfers.
+  void drop() noexcept;
+
+ private:
+  static constexpr std::uint32_t first_index = 0x80000000, completed = 0xffffffff;
+  struct id {
+    std::uint32_t index, generation;
+  };
+  struct entry {
+    std::uint32_t generation = 0;
+    bool receives = false, busy = false, abandoned = false;
+    int peer = 0, name = 0;
+    shm::send_request sent;
+    shm::recv_request received;
+    std::unique_ptr<std::byte[]> copy;  // of the data of an abandoned send
+  };
+
+  static const id& id_of(const transfer& t) noexcept { return *reinterpret_cast<const id*>(t.state); }
+  static void mark(transfer& t, std::uint32_t index, std::uint32_t generation) noexcept {
+    *reinterpret_cast<id*>(t.state) = {index, generation};
+  }
+  void start_send(int to, std::uint64_t tag, const void* data, std::size_t bytes, transfer& t);
+  void start_receive(int from, int name, std::uint64_t tag, void* data, std::size_t bytes, transfer& t);
+  progress advance_entry(const id& which);
+  entry& take(int peer, bool receives, transfer& t);
+  void release(entry& e) noexcept;
+  static bool is_complete(const entry& e) noexcept {
+    return e.receives ? e.received.is_complete() : e.sent.is_complete();
+  }
+
+  shm::process_messages& through_;
+  std::deque<entry> entries_;  // requests must not move
+  std::size_t entries_in_use_ = 0, abandoned_ = 0;
+  lengths wrong_{};
+};
+
+}  // namespace tutti::mpi
