@@ -21,8 +21,9 @@ int address_of(const communicator_impl& c, int rank) noexcept { return c.state()
 selection_context selection_context_of(const communicator_impl& c, const agreed_signature& s) {
   return selection_context_of(c.state(), s);
 }
-std::optional<std::size_t> native_in_memory(const communicator_impl& c, const agreed_signature& s) noexcept {
+std::optional<std::size_t> native_in_memory(communicator_impl& c, const agreed_signature& s) {
   if (s.inter || !c.state().knows_all()) return {};
+  c.state().open();
   return c.state().engine_context().native_in_memory(s);
 }
 native_offer offers_native(const communicator_impl& c, const agreed_signature& s) noexcept {

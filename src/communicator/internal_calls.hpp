@@ -41,7 +41,7 @@ int address_of(const communicator_impl&, int rank) noexcept;
 selection_context selection_context_of(const communicator_impl&, const agreed_signature&);
 native_offer offers_native(const communicator_impl&, const agreed_signature&) noexcept;
 /// See context::native_in_memory().
-std::optional<std::size_t> native_in_memory(const communicator_impl&, const agreed_signature&) noexcept;
+std::optional<std::size_t> native_in_memory(communicator_impl&, const agreed_signature&);
 
 /// The front end has executed a call as the override of its collective demands.
 void count_obeyed(rank_state&, collective, override_kind);
