@@ -61,7 +61,7 @@ enum class comm_owner : std::uint8_t {
 };
 
 class mpi_p2p_transport;
-class short_collectives;
+class memory_collectives;
 class group_messages;
 class mpi_endpoint;
 /// A wait that progresses `operations` (progress_inside_mpi.cpp).
@@ -111,9 +111,9 @@ class mpi_endpoint final : public message_endpoint {
   bool is_oversubscribed() const noexcept { return oversubscribed_; }
   /// Part of each wait: progresses MPI, and throws if the job has failed.
   void poll_failures(const shm::wait_site& site);
-  /// The short collectives of a group. Null, on all its members, if they share no memory. Otherwise
-  /// they may still be closed.
-  std::unique_ptr<short_collectives> open_short_collectives(const group& members, const group_name& name);
+  /// The collectives of a group in memory. Null, on all its members, if they share no memory.
+  /// Otherwise they may still be closed.
+  std::unique_ptr<memory_collectives> open_memory_collectives(const group& members, const group_name& name);
   node_memory& memory() noexcept { return node_memory_; }
   /// Whether all ranks of the job share it.
   bool has_node_memory() const noexcept { return has_node_memory_; }
@@ -236,7 +236,8 @@ class mpi_endpoint final : public message_endpoint {
       some.push_back(std::move(one));
       release_completed(some);
     } catch (const std::bad_alloc&) {
-      kill_job("there is no memory to receive, and discard, a message of " + std::to_string(bytes) + " bytes");
+      kill_job("there is no memory to receive, and discard, a message of " + std::to_string(bytes) +
+               " bytes");
     } catch (...) {
       // The next wait reports MPI's error.
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory that the ranks of a node share for their short collectives.
+// The memory that the ranks of a node share for their native collectives.
 #pragma once
 
 #include <memory>
@@ -20,9 +20,6 @@ class node_memory {
   using words = shm::wakeup_words<shm::process_memory>;
   using collectives = shm::node_collectives<shm::process_memory>;
 
-  /// The longest operand that groups with large blocks send in one piece.
-  static constexpr std::size_t slot_bytes = 4096;
-
   /// Collective over `node`, whose ranks share memory. If `may_use` is false on one of them, no
   /// rank has memory. Throws only errors of MPI itself.
   void open(MPI_Comm node, bool may_use);
@@ -40,6 +37,7 @@ class node_memory {
 
  private:
   node_segment segment_;
+  std::size_t slot_bytes_ = 0;  // of groups with large blocks
   std::optional<words> words_;
   std::optional<shm::group_memory> groups_;
 };
