@@ -3,12 +3,15 @@
 // A collective call with its buffers and its expected result, which each rank computes alone.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "tutti/call.hpp"
@@ -85,12 +88,11 @@ class checked_call {
     const std::size_t n = made.what == collective::reduce_scatter_block ? made.count : output_.size();
     for (std::size_t i = 0; i < n; ++i)
       if (output_[i] != expected_[i])
-        throw std::runtime_error("rank " + std::to_string(me()) + " of " + std::to_string(here_is.size) +
-                                 ": " + std::string(name_of(made.what)) + " of " +
-                                 std::to_string(made.count) + " elements of " + std::to_string(sizeof(T)) +
-                                 " bytes, root " + std::to_string(made.root) +
-                                 (made.in_place ? ", in place" : "") + ": element " + std::to_string(i) +
-                                 " is wrong");
+        throw std::runtime_error(
+            "rank " + std::to_string(me()) + " of " + std::to_string(here_is.size) + ": " +
+            std::string(name_of(made.what)) + " of " + std::to_string(made.count) + " elements of " +
+            std::to_string(sizeof(T)) + " bytes, root " + std::to_string(made.root) +
+            (made.in_place ? ", in place" : "") + ": element " + std::to_string(i) + " is wrong");
   }
 
   call made;
@@ -233,7 +235,7 @@ class checked_call {
 };
 
 inline constexpr collective kinds_that_move[] = {
-    collective::barrier, collective::bcast,     collective::gather,     collective::scatter,
+    collective::barrier,   collective::bcast,      collective::gather,  collective::scatter,
     collective::allgather, collective::allgatherv, collective::alltoall};
 inline constexpr collective kinds_that_combine[] = {collective::reduce, collective::allreduce,
                                                     collective::scan, collective::exscan,
