@@ -48,7 +48,13 @@ class memory_collectives {
   bool serves(collective what, std::size_t count, std::size_t element_bytes) const noexcept {
     return is_open() && divide(what, is_vector_form(what) ? 0 : count, element_bytes).served;
   }
-  bool serves(const call& c) const noexcept { return serves(c.what, c.count, c.type.size); }
+  bool serves(const call& c) const noexcept {
+    // A post line holds the operand of most short calls.
+    if (c.count * c.type.size <= detail::post_line_bytes && is_open() && has_kind(c.what) &&
+        !detail::posts_blocks_for_all(c.what) && !is_vector_form(c.what)) [[likely]]
+      return true;
+    return serves(c.what, c.count, c.type.size);
+  }
   /// The longest operand or block that is served, in bytes. Nothing if none is.
   std::optional<std::size_t> max_bytes(collective what, std::size_t element_bytes) const noexcept {
     if (!serves(what, 0, element_bytes)) return {};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collectives of processes without messages. A call has one post of each member, or of some members.
-// Barriers, and bcasts and allreduces that fit in a post, are functions here. Other collectives are
-// sequences of calls, which a caller makes in steps.
+// Collectives of processes without messages. A call has one post of each member, or of some
+// members. Barriers, and bcasts and allreduces that fit in a post, are functions here. Other
+// collectives are sequences of calls, which a caller makes in steps.
 //
 // Each member has a block of lines that it alone writes:
 //

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All interleavings of collectives in memory of two and three processes. As for channels, errors are
-// made on purpose, and the search must find them.
+// All interleavings of collectives in memory of two and three processes. As for channels, errors
+// are made on purpose, and the search must find them.
 #include <iostream>
 
 #include <gtest/gtest.h>
