@@ -147,6 +147,32 @@ void run_prepared(context& c) {
   }
 }
 
+// The prepared call of one element serves all lengths of its kind.
+void run_prepared_moves(context& c) {
+  unsigned salt = 0;
+  for (const collective what : kinds_that_move)
+    for (int root = 0; root < here_is.size; ++root) {
+      const checked_call<word> sample(what, 1, root, 0, false);
+      const ready_native ready = c.make_ready(sample.made);
+      for (const std::size_t n : {1, 6, 7, 1024, 30000}) {
+        const checked_call<word> one(what, n, root, 2 * salt++, false);
+        if (ready.run != nullptr) {
+          ready.run(ready, one.made.input, one.made.output, n);
+        } else if (ready.run_counted != nullptr) {
+          counted_call counted{};
+          counted.input = one.made.input;
+          counted.output = one.made.output;
+          counted.out_counts = one.made.out_counts.data();
+          counted.out_displs = one.made.out_displs.data();
+          ready.run_counted(ready, counted);
+        } else {
+          c.native(one.made, here);
+        }
+        one.compare();
+      }
+    }
+}
+
 group all_ranks() { return group::range(0, 1, here_is.size, here_is.rank); }
 
 agreed_signature signature_of(collective what) {
@@ -194,6 +220,7 @@ void run_all() {
   run_blocking(*job);
   run_overlapping(*job);
   run_prepared(*job);
+  run_prepared_moves(*job);
   reduce_in(*job, 9, false);
   run_groups(ep);
   require(collectives_of_mpi == 0, "MPI has executed a collective");

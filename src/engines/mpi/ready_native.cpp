@@ -120,6 +120,32 @@ struct mpi_context::ready_state {
     m.call_mpi<Nonblocking>(MPI_Alltoallv, MPI_Ialltoallv, c.input, ints(c.in_counts), ints(c.in_displs),
                             m.type, c.output, ints(c.out_counts), ints(c.out_displs), m.type, m.comm);
   }
+  // Of kinds whose calls of MPI are not prepared. `count` is less than memory_end.
+  template <collective What>
+  static void run_only_in_memory(const ready_native& r, const void* input, void* output, std::size_t count) {
+    of(r).run_in_memory(What, false, input, output, count);
+  }
+  static decltype(ready_native::run) only_in_memory(collective what) noexcept {
+    switch (what) {
+      case collective::reduce:
+        return run_only_in_memory<collective::reduce>;
+      case collective::gather:
+        return run_only_in_memory<collective::gather>;
+      case collective::scatter:
+        return run_only_in_memory<collective::scatter>;
+      case collective::alltoall:
+        return run_only_in_memory<collective::alltoall>;
+      case collective::reduce_scatter_block:
+        return run_only_in_memory<collective::reduce_scatter_block>;
+      case collective::scan:
+        return run_only_in_memory<collective::scan>;
+      case collective::exscan:
+        return run_only_in_memory<collective::exscan>;
+      default:
+        return nullptr;
+    }
+  }
+
   template <bool Nonblocking>
   void choose(const call& c, ready_native& r) const {
     switch (c.what) {
@@ -139,7 +165,9 @@ struct mpi_context::ready_state {
         r.run_counted = alltoallv<Nonblocking>;
         break;
       default:
-        break;
+        if (memory_end == 0) break;
+        r.run = only_in_memory(c.what);
+        r.max_count = std::min(r.max_count, memory_end - 1);
     }
   }
 };
