@@ -77,11 +77,11 @@ std::vector<std::uint64_t> count_bounds(const communicator_state& where, const c
   const agreed_signature sample = agreed_part(c, where.size(), where.inter());
   const auto ranks = static_cast<std::uint64_t>(where.size());
   // The native collectives of MPI count blocks, or all of them, by an int. Those in the memory of a
-  // node have these limits in bytes (engines/mpi/mpi_offers.hpp).
+  // node serve any length, or what fits in a line or slot (engines/mpi/memory_pieces.hpp).
   constexpr std::uint64_t max_int = 0x7fffffff;
   const std::uint64_t element = c.type.size;
-  const std::uint64_t native_bounds[] = {48 / element, 65536 / element, 1048576 / element, max_int / ranks,
-                                         max_int};
+  const std::uint64_t native_bounds[] = {48 / element, 48 / element / ranks, 4096 / element / ranks,
+                                         max_int / ranks, max_int};
   const auto native = [&](std::uint64_t count) {
     agreed_signature s = sample;
     s.count = count;

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Short collectives over MPI use the memory of the node: all lengths, roots and operators, blocking
-// and not, over communicators and groups. MPI's own collectives are counted: there must be none.
+// Native collectives over MPI use the memory of the node: all kinds, lengths, roots and operators,
+// blocking, prepared and in steps, over communicators and groups. MPI's own collectives are
+// counted: there must be none.
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <mpi.h>
 
+#include "base/agreed_signature.hpp"
+#include "checked_call.hpp"
 #include "engines/mpi/mpi_endpoint.hpp"
 #include "tutti/element.hpp"
 
@@ -18,109 +23,86 @@ namespace {
 int collectives_of_mpi = 0;
 }
 
-extern "C" int MPI_Barrier(MPI_Comm c) {
-  ++collectives_of_mpi;
-  return PMPI_Barrier(c);
-}
-extern "C" int MPI_Bcast(void* a, int n, MPI_Datatype t, int root, MPI_Comm c) {
-  ++collectives_of_mpi;
-  return PMPI_Bcast(a, n, t, root, c);
-}
-extern "C" int MPI_Allreduce(const void* a, void* b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c) {
-  ++collectives_of_mpi;
-  return PMPI_Allreduce(a, b, n, t, o, c);
-}
-extern "C" int MPI_Ibarrier(MPI_Comm c, MPI_Request* r) {
-  ++collectives_of_mpi;
-  return PMPI_Ibarrier(c, r);
-}
-extern "C" int MPI_Ibcast(void* a, int n, MPI_Datatype t, int root, MPI_Comm c, MPI_Request* r) {
-  ++collectives_of_mpi;
-  return PMPI_Ibcast(a, n, t, root, c, r);
-}
-extern "C" int MPI_Iallreduce(const void* a, void* b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c,
-                              MPI_Request* r) {
-  ++collectives_of_mpi;
-  return PMPI_Iallreduce(a, b, n, t, o, c, r);
-}
+// Counts the calls of a collective of MPI, and makes them.
+#define COUNTED(NAME, PARAMETERS, ...)   \
+  extern "C" int MPI_##NAME PARAMETERS { \
+    ++collectives_of_mpi;                \
+    return PMPI_##NAME(__VA_ARGS__);     \
+  }
+using data = const void*;
+using type = MPI_Datatype;
+COUNTED(Barrier, (MPI_Comm c), c)
+COUNTED(Bcast, (void* a, int n, type t, int root, MPI_Comm c), a, n, t, root, c)
+COUNTED(Reduce, (data a, void* b, int n, type t, MPI_Op o, int root, MPI_Comm c), a, b, n, t, o, root, c)
+COUNTED(Allreduce, (data a, void* b, int n, type t, MPI_Op o, MPI_Comm c), a, b, n, t, o, c)
+COUNTED(Scan, (data a, void* b, int n, type t, MPI_Op o, MPI_Comm c), a, b, n, t, o, c)
+COUNTED(Exscan, (data a, void* b, int n, type t, MPI_Op o, MPI_Comm c), a, b, n, t, o, c)
+COUNTED(Reduce_scatter_block, (data a, void* b, int n, type t, MPI_Op o, MPI_Comm c), a, b, n, t, o, c)
+COUNTED(Gather, (data a, int n, type t, void* b, int m, type u, int root, MPI_Comm c), a, n, t, b, m, u, root,
+        c)
+COUNTED(Scatter, (data a, int n, type t, void* b, int m, type u, int root, MPI_Comm c), a, n, t, b, m, u,
+        root, c)
+COUNTED(Allgather, (data a, int n, type t, void* b, int m, type u, MPI_Comm c), a, n, t, b, m, u, c)
+COUNTED(Alltoall, (data a, int n, type t, void* b, int m, type u, MPI_Comm c), a, n, t, b, m, u, c)
+COUNTED(Allgatherv, (data a, int n, type t, void* b, const int m[], const int d[], type u, MPI_Comm c), a, n,
+        t, b, m, d, u, c)
+COUNTED(Ibarrier, (MPI_Comm c, MPI_Request* r), c, r)
+COUNTED(Ibcast, (void* a, int n, type t, int root, MPI_Comm c, MPI_Request* r), a, n, t, root, c, r)
+COUNTED(Ireduce, (data a, void* b, int n, type t, MPI_Op o, int root, MPI_Comm c, MPI_Request* r), a, b, n, t,
+        o, root, c, r)
+COUNTED(Iallreduce, (data a, void* b, int n, type t, MPI_Op o, MPI_Comm c, MPI_Request* r), a, b, n, t, o, c,
+        r)
+COUNTED(Iscan, (data a, void* b, int n, type t, MPI_Op o, MPI_Comm c, MPI_Request* r), a, b, n, t, o, c, r)
+COUNTED(Iexscan, (data a, void* b, int n, type t, MPI_Op o, MPI_Comm c, MPI_Request* r), a, b, n, t, o, c, r)
+COUNTED(Ireduce_scatter_block, (data a, void* b, int n, type t, MPI_Op o, MPI_Comm c, MPI_Request* r), a, b,
+        n, t, o, c, r)
+COUNTED(Igather, (data a, int n, type t, void* b, int m, type u, int root, MPI_Comm c, MPI_Request* r), a, n,
+        t, b, m, u, root, c, r)
+COUNTED(Iscatter, (data a, int n, type t, void* b, int m, type u, int root, MPI_Comm c, MPI_Request* r), a, n,
+        t, b, m, u, root, c, r)
+COUNTED(Iallgather, (data a, int n, type t, void* b, int m, type u, MPI_Comm c, MPI_Request* r), a, n, t, b,
+        m, u, c, r)
+COUNTED(Ialltoall, (data a, int n, type t, void* b, int m, type u, MPI_Comm c, MPI_Request* r), a, n, t, b, m,
+        u, c, r)
+COUNTED(Iallgatherv,
+        (data a, int n, type t, void* b, const int m[], const int d[], type u, MPI_Comm c, MPI_Request* r), a,
+        n, t, b, m, d, u, c, r)
 
 namespace {
 
-using namespace tutti;
+using namespace tests;
 using namespace tutti::detail;
-using word = std::uint64_t;
 
-int my_rank = 0, my_size = 1;
 const shm::wait_site here{"test", "", "the other ranks", -1, -1, shm::wait_site::unnumbered};
 
 void require(bool holds, const std::string& what) {
-  if (!holds) throw std::runtime_error("rank " + std::to_string(my_rank) + ": " + what);
+  if (!holds) throw std::runtime_error("rank " + std::to_string(here_is.rank) + ": " + what);
 }
 
-// Does not commute: left * 10 + right.
-void digits(const void* left, const void* right, void* result, std::size_t n, void*) {
-  for (std::size_t i = 0; i < n; ++i)
-    static_cast<word*>(result)[i] =
-        static_cast<const word*>(left)[i] * 10 + static_cast<const word*>(right)[i];
-}
-
-// A call, its data, and the expected result.
-struct one_call {
-  one_call(collective what, std::size_t n, int root, word value, bool in_place)
-      : mine(n, what == collective::bcast ? value : value + static_cast<word>(my_rank)),
-        result(n),
-        expected(n, value) {
-    made.what = what;
-    made.root = root;
-    made.type = element_of<word>();
-    made.count = n;
-    made.in_place = in_place && what == collective::allreduce;
-    if (what == collective::allreduce) {
-      made.op.combine = digits;
-      word digits_of_all = 0;
-      for (int r = 0; r < my_size; ++r) digits_of_all = digits_of_all * 10 + value + static_cast<word>(r);
-      expected.assign(n, digits_of_all);
-    }
-    if (made.in_place) result = mine;
-    made.input =
-        made.in_place || (what == collective::bcast && my_rank != root) ? result.data() : mine.data();
-    made.output = what == collective::bcast && my_rank == root ? mine.data() : result.data();
-  }
-  void compare() const {
-    if (made.what == collective::barrier) return;
-    const auto& got = made.what == collective::bcast && my_rank == made.root ? mine : result;
-    require(got == expected,
-            std::string(name_of(made.what)) + " of " + std::to_string(made.count) + " words");
-  }
-  std::vector<word> mine, result, expected;
-  call made;
-};
-
-constexpr collective kinds[] = {collective::barrier, collective::bcast, collective::allreduce};
-
+// The lengths are those of lines, slots, and many pieces.
 void run_blocking(context& c) {
-  word value = 1;
-  for (const std::size_t n : {0, 1, 2, 6, 7, 63, 512, 513, 5000, 8192})
-    for (const collective what : kinds)
-      for (int root = 0; root < my_size; ++root)
-        for (const bool in_place : {false, true}) {
-          const one_call one(what, n, root, value++ % 7, in_place);
-          c.native(one.made, here);
-          one.compare();
-        }
+  const auto run = [&](const call& made) { c.native(made, here); };
+  check_calls<word>(kinds_that_move, {0, 1, 6, 7, 63, 1000}, run);
+  check_calls<word>(kinds_that_combine, {0, 1, 6, 7, 63, 1000}, run);
+  check_calls<triple>(kinds_that_move, {5, 16, 4001, 70000}, run);
+  check_calls<matrix>(kinds_that_combine, {2, 129, 12501}, run);
 }
 
 // Many calls at a time, which end in any order.
 void run_overlapping(context& c) {
-  std::vector<std::unique_ptr<one_call>> calls;
-  std::vector<native_state> states(24);
+  constexpr collective kinds[] = {collective::barrier,    collective::reduce_scatter_block,
+                                  collective::bcast,      collective::allreduce,
+                                  collective::gather,     collective::scan,
+                                  collective::scatter,    collective::reduce,
+                                  collective::allgatherv, collective::alltoall,
+                                  collective::exscan,     collective::allgather};
+  std::vector<std::unique_ptr<checked_call<matrix>>> calls;
+  std::vector<native_state> states(36);
   std::vector<bool> complete(states.size());
-  for (std::size_t i = 0; i < states.size(); ++i) {
-    calls.push_back(std::make_unique<one_call>(kinds[i % 3],
-                                               i % 5 == 0   ? 100
-                                               : i % 7 == 0 ? 1500
-                                                            : i % 6,
-                                               static_cast<int>(i) % my_size, i % 7, i % 2 == 0));
+  for (unsigned i = 0; i < states.size(); ++i) {
+    const std::size_t n = i % 5 == 0 ? 100 : i % 7 == 0 ? 3000 : i % 6;
+    calls.push_back(std::make_unique<checked_call<matrix>>(
+        kinds[i % 12], n, static_cast<int>(i) % here_is.size, i, i % 2 == 0));
     c.native_begin(calls.back()->made, states[i]);
   }
   for (std::size_t left = states.size(); left > 0;)
@@ -132,45 +114,116 @@ void run_overlapping(context& c) {
       }
 }
 
-group all_ranks() { return group::range(0, 1, my_size, my_rank); }
+void add(const void* left, const void* right, void* result, std::size_t n, void*) {
+  for (std::size_t i = 0; i < n; ++i)
+    static_cast<word*>(result)[i] = static_cast<const word*>(left)[i] + static_cast<const word*>(right)[i];
+}
+
+// One prepared call serves all lengths.
+void run_prepared(context& c) {
+  const auto p = static_cast<std::size_t>(here_is.size);
+  for (const collective what : {collective::bcast, collective::allreduce, collective::allgather}) {
+    call made;
+    made.what = what;
+    made.root = here_is.size - 1;
+    made.type = element_of<word>();
+    made.count = 1;
+    made.op = {add, nullptr, builtin_op::sum, true, {}};
+    const ready_native ready = c.make_ready(made);
+    if (ready.run == nullptr) continue;  // checked mode
+    for (const std::size_t n : {1, 6, 7, 1024, 1025, 30000}) {
+      const std::size_t blocks = what == collective::allgather ? p : 1;
+      std::vector<word> input(n, static_cast<word>(here_is.rank) + n), output(n * blocks),
+          expected(n * blocks);
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        expected[i] = what == collective::bcast       ? n + p - 1
+                      : what == collective::allreduce ? n * p + p * (p - 1) / 2
+                                                      : n + i / n;
+      ready.run(ready, input.data(), output.data(), n);
+      const bool sends_only = what == collective::bcast && here_is.rank == made.root;
+      require(sends_only || output == expected,
+              "a prepared " + std::string(name_of(what)) + " of " + std::to_string(n) + " words is wrong");
+    }
+  }
+}
+
+// The prepared call of one element serves all lengths of its kind.
+void run_prepared_moves(context& c) {
+  unsigned salt = 0;
+  for (const collective what : kinds_that_move)
+    for (int root = 0; root < here_is.size; ++root) {
+      const checked_call<word> sample(what, 1, root, 0, false);
+      const ready_native ready = c.make_ready(sample.made);
+      for (const std::size_t n : {1, 6, 7, 1024, 30000}) {
+        const checked_call<word> one(what, n, root, 2 * salt++, false);
+        if (ready.run != nullptr) {
+          ready.run(ready, one.made.input, one.made.output, n);
+        } else if (ready.run_counted != nullptr) {
+          counted_call counted{};
+          counted.input = one.made.input;
+          counted.output = one.made.output;
+          counted.out_counts = one.made.out_counts.data();
+          counted.out_displs = one.made.out_displs.data();
+          ready.run_counted(ready, counted);
+        } else {
+          c.native(one.made, here);
+        }
+        one.compare();
+      }
+    }
+}
+
+group all_ranks() { return group::range(0, 1, here_is.size, here_is.rank); }
+
+agreed_signature signature_of(collective what) {
+  agreed_signature s;
+  s.what = what;
+  s.ranks = here_is.size;
+  return s;
+}
+
+// Makes a call with an operator of the program. MPI knows no such operator.
+void reduce_in(context& c, std::size_t n, bool in_place) {
+  const checked_call<matrix> one(collective::allreduce, n, 0, static_cast<unsigned>(n), in_place);
+  require(c.offers(agreed_part(one.made, here_is.size)) == native_offer::any, "there is no memory");
+  c.native(one.made, here);
+  one.compare();
+}
+
+// The first groups have slots, later ones only lines. None of them sends a message.
+void run_groups(tutti::mpi::mpi_endpoint& ep) {
+  std::vector<std::unique_ptr<context>> groups;
+  for (word n = 1; n <= 300; ++n) {
+    groups.push_back(ep.open_locally(all_ranks(), {n, 7}));
+    context& one = *groups.back();
+    const bool slots = one.native_in_memory(signature_of(collective::allgatherv)).has_value();
+    require(slots == (n < 16), "group " + std::to_string(n) + " has other memory");
+    reduce_in(one, slots ? 512 : 3, false);
+    agreed_signature longer = signature_of(collective::bcast);
+    longer.count = 49;
+    require((one.offers(longer) == native_offer::any) == slots, "a group without slots offers long calls");
+    longer.count = 48;
+    require(one.offers(longer) == native_offer::any, "a group does not offer short calls");
+  }
+  // Their memory is used again.
+  groups.clear();
+  for (word n = 2000; n < 4000; ++n) reduce_in(*ep.open_locally(all_ranks(), {n, 7}), 3, true);
+}
 
 void run_all() {
   tutti::mpi::mpi_endpoint ep(MPI_COMM_WORLD, false);
   const auto job = ep.open(all_ranks(), 0, nullptr);
-  agreed_signature s;
-  s.what = collective::barrier;
-  s.ranks = my_size;
-  require(job->native_in_memory(s) == std::optional<std::size_t>(0), "the job has no memory of the node");
+  require(job->native_in_memory(signature_of(collective::barrier)).has_value(),
+          "the job has no memory of the node");
+  require(!job->native_in_memory(signature_of(collective::gatherv)), "gatherv is not MPI's");
   collectives_of_mpi = 0;
   run_blocking(*job);
   run_overlapping(*job);
-  require(collectives_of_mpi == 0, "MPI has executed a short collective");
-  const one_call longer(collective::bcast, (1 << 17) + 1, 0, 5, false);
-  job->native(longer.made, here);
-  longer.compare();
-  require(collectives_of_mpi == 1, "MPI has not executed a long collective");
-
-  // The first groups have slots, later ones only lines. None of them sends a message.
-  std::vector<std::unique_ptr<context>> groups;
-  for (word n = 1; n <= 1000; ++n) {
-    groups.push_back(ep.open_locally(all_ranks(), {n, 7}));
-    const bool slots = groups.back()->native_in_memory(s) == std::optional<std::size_t>(0);
-    require(slots == (n < 16), "group " + std::to_string(n) + " has another limit");
-    const one_call one(collective::allreduce, slots ? 512 : 6, 0, n % 7, false);
-    groups.back()->native(one.made, here);
-    one.compare();
-  }
-  require(collectives_of_mpi == 1, "MPI has executed a collective of a group");
-  // Their memory is used again.
-  groups.clear();
-  for (word n = 2000; n < 4000; ++n) {
-    const auto one_group = ep.open_locally(all_ranks(), {n, 7});
-    const one_call one(collective::allreduce, 3, 0, n % 7, true);
-    agreed_signature a = agreed_part(one.made, my_size);
-    require(one_group->offers(a) == native_offer::any, "group " + std::to_string(n) + " has no memory");
-    one_group->native(one.made, here);
-    one.compare();
-  }
+  run_prepared(*job);
+  run_prepared_moves(*job);
+  reduce_in(*job, 9, false);
+  run_groups(ep);
+  require(collectives_of_mpi == 0, "MPI has executed a collective");
   ep.end();
 }
 
@@ -178,10 +231,10 @@ void run_all() {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &my_rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &my_size);
+  MPI_Comm_rank(MPI_COMM_WORLD, &here_is.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &here_is.size);
   try {
-    if (my_size > 1) run_all();
+    if (here_is.size > 1) run_all();
   } catch (const std::exception& e) {
     std::fprintf(stderr, "FAILED %s\n", e.what());
     MPI_Abort(MPI_COMM_WORLD, 1);

@@ -80,7 +80,7 @@ void throw_rejection(const std::vector<rank_info>& all, const std::exception_ptr
 
 }  // namespace
 
-// `settings_error`: the exception for this rank's environment, or null. `may_use_memory`: short
+// `settings_error`: the exception for this rank's environment, or null. `may_use_memory`: native
 // collectives may use the memory of the node, if all its ranks permit it.
 void mpi_endpoint::discover_topology(const std::exception_ptr& settings_error, bool may_use_memory) {
   const std::string own_text = setting(topology_variable).value_or("");

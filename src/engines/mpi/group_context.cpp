@@ -18,39 +18,38 @@ group_context::group_context(mpi_endpoint& ep, group_messages& m, const group& m
 group_context::~group_context() { messages_.close(*this); }
 
 native_offer group_context::offers(const agreed_signature& s) const noexcept {
-  if (!short_collectives::is_short_kind(s.what)) return native_offer::none;
-  const std::size_t bytes = s.what == collective::barrier ? 0 : s.bytes();
-  const short_collectives* const calls = short_calls();
-  return calls != nullptr && calls->serves(s.what, bytes, s.element_size) ? native_offer::any
-                                                                          : native_offer::none;
+  if (!memory_collectives::has_kind(s.what)) return native_offer::none;
+  const memory_collectives* const calls = calls_in_memory();
+  return calls != nullptr && calls->serves(s.what, s.count, s.element_size) ? native_offer::any
+                                                                            : native_offer::none;
 }
 
 std::optional<std::size_t> group_context::native_in_memory(const agreed_signature& s) const noexcept {
-  if (offers(s) != native_offer::any) return {};
-  return short_calls_->max_bytes(s.what, s.element_size);
+  const memory_collectives* const calls = memory_collectives::has_kind(s.what) ? calls_in_memory() : nullptr;
+  return calls != nullptr ? calls->max_bytes(s.what, s.element_size) : std::nullopt;
 }
 
-const short_collectives* group_context::short_calls() const {
-  if (!short_calls_requested_) {
-    short_calls_requested_ = true;
-    short_calls_ = ep_.open_short_collectives(members(), name_);
+const memory_collectives* group_context::calls_in_memory() const {
+  if (!memory_requested_) {
+    memory_requested_ = true;
+    in_memory_ = ep_.open_memory_collectives(members(), name_);
   }
-  return short_calls_.get();
+  return in_memory_.get();
 }
 
 void group_context::native(const call& c, const shm::wait_site&) {
-  short_calls_->run(c);
+  in_memory_->run(c);
   ep_.look_for_rejections();
 }
 
 void group_context::native_begin(const call& c, native_state& s) {
   static_assert(sizeof(native_in_progress) <= sizeof(native_state));
-  new (s.state) native_in_progress{&c, short_calls_->begin(c)};
+  new (s.state) native_in_progress{&c, in_memory_->begin(c)};
 }
 
 bool group_context::native_progress(native_state& s, bool blocking, const shm::wait_site& site) {
   auto& one = *reinterpret_cast<native_in_progress*>(s.state);
-  return short_calls_->finish(*one.what, one.progress, blocking, site);
+  return in_memory_->finish(*one.what, one.progress, blocking, site);
 }
 
 std::unique_ptr<p2p_transport> group_context::open_p2p() {

@@ -2,7 +2,7 @@
 //
 // A context over MPI for a group that was made without a message. Its messages use group_messages.
 // MPI's collectives do not serve it, because they need a communicator that all members make
-// together. If its members share a node, short collectives in memory are its native collectives.
+// together. If its members share a node, the collectives in its memory are its native collectives.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engines/mpi/group_messages.hpp"
-#include "engines/mpi/short_collectives.hpp"
+#include "engines/mpi/memory_collectives.hpp"
 
 namespace tutti::mpi {
 
@@ -64,9 +64,9 @@ class group_context final : public context {
   /// A native collective in progress.
   struct native_in_progress {
     const call* what;
-    short_collectives::progress progress;
+    memory_collectives::progress progress;
   };
-  const short_collectives* short_calls() const;
+  const memory_collectives* calls_in_memory() const;
   static transfer& body_transfer_of(transfer& t) noexcept;
 
   pending_transfer* oldest_match(const head& what) noexcept;
@@ -79,8 +79,8 @@ class group_context final : public context {
   std::uint64_t last_number_ = 0;
   std::deque<arrival> unexpected_, p2p_arrivals_;
   // Opened by the first call that it may serve, when all members select their algorithm.
-  mutable bool short_calls_requested_ = false;
-  mutable std::unique_ptr<short_collectives> short_calls_;
+  mutable bool memory_requested_ = false;
+  mutable std::unique_ptr<memory_collectives> in_memory_;
 };
 
 }  // namespace tutti::mpi

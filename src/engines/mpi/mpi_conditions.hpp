@@ -10,7 +10,7 @@ namespace tutti::detail {
 inline constexpr engine_condition mpi_conditions[] = {
     {"open_mpi", "the engine uses Open MPI", false},
     {"mpich", "the engine uses MPICH or an MPI derived from it", false},
-    {"node_memory", "all ranks of the job are on one node, and short collectives use its memory", false},
+    {"node_memory", "all ranks of the job are on one node, and native collectives use its memory", false},
     {"oversubscribed", "a machine of the job has more ranks than cores that they may use", false},
 };
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "engines/mpi/memory_collectives.hpp"
 #include "engines/mpi/mpi_endpoint.hpp"
-#include "engines/mpi/short_collectives.hpp"
 
 namespace tutti::mpi {
 
@@ -57,14 +57,19 @@ class mpi_context final : public context {
   /// No other communicator of two ranks has the same id.
   std::uint64_t tag_on_node(std::uint32_t run) const noexcept { return id() << 32 | run; }
   struct native_in_progress;
-  /// The first call of a kind that they serve opens them. Null: MPI runs this call.
-  short_collectives* short_collectives_for(const call& c) const {
-    if (!short_collectives::is_short_kind(c.what)) return nullptr;
-    if (!short_calls_requested_) [[unlikely]]
-      open_short_collectives();
-    return short_calls_ && short_calls_->serves(c) ? short_calls_.get() : nullptr;
+  /// The first call of a kind that they serve opens them. Null: MPI runs all calls of this kind.
+  memory_collectives* memory_collectives_for(collective what) const {
+    if (!memory_collectives::has_kind(what)) return nullptr;
+    if (!memory_requested_) [[unlikely]]
+      open_memory_collectives();
+    return in_memory_.get();
   }
-  void open_short_collectives() const;
+  /// Null: MPI runs this call.
+  memory_collectives* memory_collectives_for(const call& c) const {
+    memory_collectives* const one = memory_collectives_for(c.what);
+    return one != nullptr && one->serves(c) ? one : nullptr;
+  }
+  void open_memory_collectives() const;
   struct ready_state;
   void begin_and_wait(const call& c, const shm::wait_site& site);
   template <class Start>
@@ -93,8 +98,8 @@ class mpi_context final : public context {
   int rank_;
   comm_owner owner_;
   bool messages_on_node_;
-  mutable bool short_calls_requested_ = false;
-  mutable std::unique_ptr<short_collectives> short_calls_;
+  mutable bool memory_requested_ = false;
+  mutable std::unique_ptr<memory_collectives> in_memory_;
 };
 
 }  // namespace tutti::mpi

@@ -10,8 +10,8 @@
 #include "base/environment_variables.hpp"
 #include "base/report_text.hpp"
 #include "engines/mpi/group_context.hpp"
+#include "engines/mpi/memory_collectives.hpp"
 #include "engines/mpi/mpi_context.hpp"
-#include "engines/mpi/short_collectives.hpp"
 #include "transport/shm/length_mismatch.hpp"
 #include "tutti/error.hpp"
 
@@ -147,15 +147,15 @@ std::unique_ptr<context> mpi_endpoint::open_locally(const group& members, const 
   return std::make_unique<group_context>(*this, *group_messages_, members, name.a, name);
 }
 
-std::unique_ptr<short_collectives> mpi_endpoint::open_short_collectives(const group& members,
-                                                                        const group_name& name) {
+std::unique_ptr<memory_collectives> mpi_endpoint::open_memory_collectives(const group& members,
+                                                                          const group_name& name) {
   if (!node_memory_.is_open() || members.size() < 2) return nullptr;
   std::vector<int> ranks;
   for (int r = 0; r < members.size(); ++r) {
     ranks.push_back(rank_on_node_[static_cast<std::size_t>(members.address(r))]);
     if (ranks.back() < 0) return nullptr;
   }
-  return std::make_unique<short_collectives>(*this, name, node_memory_.enter(name, ranks, members.rank()));
+  return std::make_unique<memory_collectives>(*this, name, node_memory_.enter(name, ranks, members.rank()));
 }
 
 void mpi_endpoint::grow() {

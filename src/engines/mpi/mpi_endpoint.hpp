@@ -63,7 +63,7 @@ enum class comm_owner : std::uint8_t {
 };
 
 class mpi_p2p_transport;
-class short_collectives;
+class memory_collectives;
 class group_messages;
 class mpi_endpoint;
 /// A wait that progresses `operations` (progress_inside_mpi.cpp).
@@ -114,9 +114,9 @@ class mpi_endpoint final : public message_endpoint {
   bool is_oversubscribed() const noexcept { return oversubscribed_; }
   /// Part of each wait: progresses MPI, and throws if the job has failed.
   void poll_failures(const shm::wait_site& site);
-  /// The short collectives of a group. Null, on all its members, if they share no memory. Otherwise
-  /// they may still be closed.
-  std::unique_ptr<short_collectives> open_short_collectives(const group& members, const group_name& name);
+  /// The collectives of a group in memory. Null, on all its members, if they share no memory.
+  /// Otherwise they may still be closed.
+  std::unique_ptr<memory_collectives> open_memory_collectives(const group& members, const group_name& name);
   node_memory& memory() noexcept { return node_memory_; }
   /// Messages to ranks of this node; null if there is no memory. `rank_on_node`: -1 if the rank of
   /// the job is on another node, or is this one.

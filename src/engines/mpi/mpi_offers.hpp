@@ -59,23 +59,6 @@ constexpr bool mpi_has(const agreed_signature& s) noexcept {
   }
 }
 
-/// The longest operand, in bytes, of a collective that uses the memory of a node; 0: none but that
-/// of a barrier. Each rank reads the operands of all ranks in an allreduce, so few ranks gain longer.
-constexpr std::size_t max_bytes_in_node_memory(collective what, int ranks) noexcept {
-  constexpr std::size_t kib = 1024;
-  if (what == collective::bcast) return 1024 * kib;
-  if (what == collective::allreduce) return ranks <= 4 ? 1024 * kib : 64 * kib;
-  return 0;
-}
-
-/// Whether a native collective of this kind and length may use the memory of a node.
-constexpr bool in_node_memory(const agreed_signature& s) noexcept {
-  const bool is_kind =
-      s.what == collective::barrier || s.what == collective::bcast || s.what == collective::allreduce;
-  return is_kind && s.ranks > 1 && mpi_has(s) &&
-         (s.what == collective::barrier || s.bytes() <= max_bytes_in_node_memory(s.what, s.ranks));
-}
-
 /// Whether MPICH's nonblocking form, like its blocking form, reports an operand that is longer than
 /// its peer expects. All others complete with MPI_SUCCESS and wrong data (MPICH 4.0.2).
 constexpr bool mpich_reports_lengths(collective what) noexcept {

@@ -16,6 +16,11 @@
 namespace tutti::mpi {
 namespace {
 
+#if defined(MPICH_VERSION)
+constexpr bool is_mpich = true;
+#else
+constexpr bool is_mpich = false;
+#endif
 constexpr std::size_t max_int = 0x7fffffff;
 constexpr std::size_t part_bytes = std::size_t{1} << 30;  // of a collective that is done in parts
 
@@ -58,38 +63,31 @@ struct mpi_context::native_in_progress {
   const call* what = nullptr;
   std::size_t reached = 0;  // elements that are done or in progress
   converted_arrays* arrays = nullptr;
-  short_collectives* in_memory = nullptr;  // it runs the call instead of MPI
-  short_collectives::progress progress;
+  memory_collectives* in_memory = nullptr;  // it runs the call instead of MPI
+  memory_collectives::progress progress;
 };
 
 // No other communicator of the job has this id and this first member.
-void mpi_context::open_short_collectives() const {
-  short_calls_requested_ = true;
+void mpi_context::open_memory_collectives() const {
+  memory_requested_ = true;
   const group_name name{id(), static_cast<std::uint64_t>(members().address(0))};
-  short_calls_ =
-      ep_.open_short_collectives(members(), name.with(static_cast<std::uint64_t>(members().size())));
+  in_memory_ =
+      ep_.open_memory_collectives(members(), name.with(static_cast<std::uint64_t>(members().size())));
 }
 
 native_offer mpi_context::offers(const agreed_signature& s) const noexcept {
-#if defined(MPICH_VERSION)
-  constexpr bool mpich = true;
-#else
-  constexpr bool mpich = false;
-#endif
-  if (in_node_memory(s) && ep_.has_node_memory()) {
-    if (!short_calls_requested_) open_short_collectives();
-    if (short_calls_ &&
-        short_calls_->serves(s.what, s.what == collective::barrier ? 0 : s.bytes(), s.element_size))
-      return native_offer::any;
+  if (ep_.has_node_memory()) {
+    const memory_collectives* const in_memory = memory_collectives_for(s.what);
+    if (in_memory != nullptr && in_memory->serves(s.what, s.count, s.element_size)) return native_offer::any;
   }
-  return mpi_offers(s, mpich);
+  return mpi_offers(s, is_mpich);
 }
 
 std::optional<std::size_t> mpi_context::native_in_memory(const agreed_signature& s) const noexcept {
-  if (!short_collectives::is_short_kind(s.what) || offers(s) == native_offer::none) return {};
-  if (!short_calls_requested_) open_short_collectives();
-  if (!short_calls_ || !short_calls_->is_open()) return {};
-  return short_calls_->max_bytes(s.what, s.element_size);
+  // In a job of many nodes, selection only knows what MPI offers.
+  if (!ep_.has_node_memory() && mpi_offers(s, is_mpich) != native_offer::any) return {};
+  const memory_collectives* const in_memory = memory_collectives_for(s.what);
+  return in_memory != nullptr ? in_memory->max_bytes(s.what, s.element_size) : std::nullopt;
 }
 
 // The number of elements of the part that begins at `from`.
@@ -306,7 +304,7 @@ void mpi_context::begin_and_wait(const call& c, const shm::wait_site& site) {
 }
 
 void mpi_context::native(const call& c, const shm::wait_site& site) {
-  if (short_collectives* const in_memory = short_collectives_for(c)) {
+  if (memory_collectives* const in_memory = memory_collectives_for(c)) {
     in_memory->run(c);
     return ep_.look_for_rejections();
   }
@@ -325,7 +323,7 @@ void mpi_context::native(const call& c, const shm::wait_site& site) {
 
 void mpi_context::native_begin(const call& c, native_state& s) {
   static_assert(sizeof(native_in_progress) <= sizeof(native_state));
-  if (short_collectives* const in_memory = short_collectives_for(c)) {
+  if (memory_collectives* const in_memory = memory_collectives_for(c)) {
     auto* one = new (s.state) native_in_progress;
     one->what = &c;
     one->in_memory = in_memory;

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engines/mpi/node_memory.hpp"
 
+#include "engines/mpi/memory_pieces.hpp"
+
 namespace tutti::mpi {
 
 void node_memory::open(MPI_Comm node, bool may_use) {
   int rank = 0, size = 1;
   check(MPI_Comm_rank(node, &rank), "run", -1);
   check(MPI_Comm_size(node, &size), "run", rank);
-  const shm::group_memory::sizes sizes{size, collectives::bytes(0), collectives::bytes(slot_bytes)};
+  static_assert(detail::post_line_bytes == collectives::inline_bytes);
+  slot_bytes_ = detail::slot_bytes_of_node(size);
+  const shm::group_memory::sizes sizes{size, collectives::bytes(0), collectives::bytes(slot_bytes_)};
   shm::segment_layout layout(size);
   const auto of_messages = shm::process_messages::layout::of(size);
   const shm::segment_part words_part = layout.add("wakeup words", of_messages.shared_bytes());
@@ -33,7 +37,7 @@ std::unique_ptr<node_memory::collectives> node_memory::enter(const detail::group
                                                              const std::vector<int>& members, int member) {
   const shm::group_memory::place found = groups_->enter(name, static_cast<int>(members.size()));
   if (found.memory == nullptr) return nullptr;
-  const std::size_t slots = found.large ? slot_bytes : 0;
+  const std::size_t slots = found.large ? slot_bytes_ : 0;
   std::vector<std::byte*> blocks;
   for (std::size_t i = 0; i < members.size(); ++i)
     blocks.push_back(found.memory + i * collectives::bytes(slots));

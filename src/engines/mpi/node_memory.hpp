@@ -20,9 +20,6 @@ class node_memory {
  public:
   using collectives = shm::node_collectives<shm::process_memory>;
 
-  /// The longest operand that groups with large blocks send in one piece.
-  static constexpr std::size_t slot_bytes = 4096;
-
   /// Collective over `node`, whose ranks share memory. If `may_use` is false on one of them, no
   /// rank has memory. Throws only errors of MPI itself.
   void open(MPI_Comm node, bool may_use);
@@ -43,6 +40,7 @@ class node_memory {
 
  private:
   node_segment segment_;
+  std::size_t slot_bytes_ = 0;  // of groups with large blocks
   std::optional<shm::process_messages> messages_;
   std::optional<shm::group_memory> groups_;
 };

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The most frequent native collectives, prepared for repeated calls. The MPI handles are known.
-// Only one function, which loads its arguments, stands between the library and MPI. Short calls of
-// a communicator within a node use memory instead of MPI (short_collectives.hpp).
+// Only one function, which loads its arguments, stands between the library and MPI. Calls of a
+// communicator within a node use memory instead of MPI (memory_collectives.hpp).
+#include <algorithm>
 #include <new>
+#include <optional>
 
 #include "engines/mpi/long_wait.hpp"
 #include "engines/mpi/mpi_context.hpp"
+#include "engines/mpi/mpi_offers.hpp"
 
 namespace tutti::mpi {
 
@@ -20,8 +23,9 @@ struct mpi_context::ready_state {
   std::size_t elements;  // items of `type` in one element of the call
   const char* name;
   mpi_endpoint* ep;
-  short_collectives* in_memory;  // for calls of fewer than short_end elements
-  std::size_t short_end, element_bytes;
+  memory_collectives* in_memory;  // for calls of fewer than memory_end elements
+  // Its direct functions serve fewer than direct_end elements.
+  std::size_t direct_end, memory_end, element_bytes;
   combine_function combine;
 
   static const ready_state& of(const ready_native& r) noexcept {
@@ -46,29 +50,50 @@ struct mpi_context::ready_state {
     }
   }
 
+  call memory_call(collective what, bool in_place, const void* input, void* output, std::size_t count) const {
+    call c;
+    c.what = what;
+    c.in_place = in_place;
+    c.root = root;
+    c.type.size = element_bytes;
+    c.count = count;
+    c.input = input;
+    c.output = output;
+    c.op.combine = combine;
+    return c;
+  }
+  void run_in_memory(collective what, bool in_place, const void* input, void* output,
+                     std::size_t count) const {
+    in_memory->run(memory_call(what, in_place, input, output, count));
+    ep->look_for_rejections();
+  }
+
   template <bool Nonblocking, bool InPlace>
   static void allreduce(const ready_native& r, const void* input, void* output, std::size_t count) {
     const ready_state& m = of(r);
-    if (count < m.short_end) {
+    if (count < m.direct_end) {
       m.in_memory->allreduce(InPlace ? output : input, output, count, m.element_bytes, m.combine, nullptr);
       return m.ep->look_for_rejections();
     }
+    if (count < m.memory_end) return m.run_in_memory(collective::allreduce, InPlace, input, output, count);
     m.call_mpi<Nonblocking>(MPI_Allreduce, MPI_Iallreduce, InPlace ? MPI_IN_PLACE : input, output,
                             static_cast<int>(count), m.type, m.op, m.comm);
   }
   template <bool Nonblocking, bool AtRoot>
   static void bcast(const ready_native& r, const void* input, void* output, std::size_t count) {
     const ready_state& m = of(r);
-    if (count < m.short_end) {
+    if (count < m.direct_end) {
       m.in_memory->bcast(AtRoot ? const_cast<void*>(input) : output, count * m.element_bytes, m.root);
       return m.ep->look_for_rejections();
     }
+    if (count < m.memory_end) return m.run_in_memory(collective::bcast, false, input, output, count);
     m.call_mpi<Nonblocking>(MPI_Bcast, MPI_Ibcast, AtRoot ? const_cast<void*>(input) : output,
                             static_cast<int>(count * m.elements), m.type, m.root, m.comm);
   }
   template <bool Nonblocking>
   static void allgather(const ready_native& r, const void* input, void* output, std::size_t count) {
     const ready_state& m = of(r);
+    if (count < m.memory_end) return m.run_in_memory(collective::allgather, false, input, output, count);
     const int n = static_cast<int>(count * m.elements);
     m.call_mpi<Nonblocking>(MPI_Allgather, MPI_Iallgather, input, n, m.type, output, n, m.type, m.comm);
   }
@@ -76,6 +101,15 @@ struct mpi_context::ready_state {
   static void allgatherv(const ready_native& r, const detail::counted_call& c) {
     const ready_state& m = of(r);
     const int* counts = static_cast<const int*>(c.out_counts);
+    if (m.memory_end > 0) {
+      const auto size = static_cast<std::size_t>(m.in_memory->size());
+      call made = m.memory_call(collective::allgatherv, false, c.input, c.output,
+                                static_cast<std::size_t>(counts[m.rank]));
+      made.out_counts = {counts, size};
+      made.out_displs = {static_cast<const int*>(c.out_displs), size};
+      m.in_memory->run(made);
+      return m.ep->look_for_rejections();
+    }
     m.call_mpi<Nonblocking>(MPI_Allgatherv, MPI_Iallgatherv, c.input, counts[m.rank], m.type, c.output,
                             counts, static_cast<const int*>(c.out_displs), m.type, m.comm);
   }
@@ -86,6 +120,32 @@ struct mpi_context::ready_state {
     m.call_mpi<Nonblocking>(MPI_Alltoallv, MPI_Ialltoallv, c.input, ints(c.in_counts), ints(c.in_displs),
                             m.type, c.output, ints(c.out_counts), ints(c.out_displs), m.type, m.comm);
   }
+  // Of kinds whose calls of MPI are not prepared. `count` is less than memory_end.
+  template <collective What>
+  static void run_only_in_memory(const ready_native& r, const void* input, void* output, std::size_t count) {
+    of(r).run_in_memory(What, false, input, output, count);
+  }
+  static decltype(ready_native::run) only_in_memory(collective what) noexcept {
+    switch (what) {
+      case collective::reduce:
+        return run_only_in_memory<collective::reduce>;
+      case collective::gather:
+        return run_only_in_memory<collective::gather>;
+      case collective::scatter:
+        return run_only_in_memory<collective::scatter>;
+      case collective::alltoall:
+        return run_only_in_memory<collective::alltoall>;
+      case collective::reduce_scatter_block:
+        return run_only_in_memory<collective::reduce_scatter_block>;
+      case collective::scan:
+        return run_only_in_memory<collective::scan>;
+      case collective::exscan:
+        return run_only_in_memory<collective::exscan>;
+      default:
+        return nullptr;
+    }
+  }
+
   template <bool Nonblocking>
   void choose(const call& c, ready_native& r) const {
     switch (c.what) {
@@ -105,7 +165,9 @@ struct mpi_context::ready_state {
         r.run_counted = alltoallv<Nonblocking>;
         break;
       default:
-        break;
+        if (memory_end == 0) break;
+        r.run = only_in_memory(c.what);
+        r.max_count = std::min(r.max_count, memory_end - 1);
     }
   }
 };
@@ -113,6 +175,8 @@ struct mpi_context::ready_state {
 // Longer calls are done in parts by native().
 ready_native mpi_context::make_ready(const call& c) {
   static_assert(sizeof(ready_state) <= sizeof(ready_native::state));
+  // The state of an operator of the program may differ from call to call.
+  if (combines(c.what) && c.op.which == builtin_op::user) return {};
   if (ep_.checks() || (c.in_place && c.what != collective::allreduce)) return {};
   ready_native r;
   // The label of an exchange before a call is a literal.
@@ -128,17 +192,20 @@ ready_native mpi_context::make_ready(const call& c) {
                                       &ep_,
                                       nullptr,
                                       0,
+                                      0,
                                       c.type.size,
                                       c.op.combine};
-  if (short_collectives::is_short_kind(c.what)) {
-    if (!short_calls_requested_) open_short_collectives();
-    if (short_calls_ && short_calls_->is_open()) {
-      m->in_memory = short_calls_.get();
-      m->short_end = short_calls_->max_count(c.what, c.type.size) + 1;
-    }
-  }
   constexpr std::size_t max_bytes = 0x7fffffff;
   r.max_count = max_bytes / c.type.size;
+  memory_collectives* const in_memory = memory_collectives_for(c.what);
+  const auto max_in_memory = in_memory != nullptr ? in_memory->max_bytes(c.what, c.type.size) : std::nullopt;
+  if (max_in_memory) {
+    m->in_memory = in_memory;
+    m->memory_end = *max_in_memory / c.type.size + 1;
+    if (c.what == collective::bcast || c.what == collective::allreduce)
+      m->direct_end = std::min(m->memory_end, in_memory->max_direct_bytes(c.what) / c.type.size + 1);
+  }
+  if (!mpi_has(agreed_part(c, members().size()))) r.max_count = std::min(r.max_count, m->memory_end - 1);
   if (is_vector_form(c.what)) m->type = ep_.types().of_element(c.type);
   if (ep_.polls_natives())
     m->choose<true>(c, r);

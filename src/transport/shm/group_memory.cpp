@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t line = 128;
 constexpr std::size_t max_groups = 4096;
+constexpr std::size_t in_use_bytes = std::size_t{64} << 10;  // enough for a byte for each block
 constexpr std::size_t none = ~std::size_t{0};
 
 constexpr std::size_t in_lines(std::size_t bytes) noexcept { return (bytes + line - 1) / line * line; }
@@ -35,7 +36,10 @@ struct group_memory::table {
 
 // The table, a byte for each block (1: in use), and the blocks.
 std::size_t group_memory::sizes::small_blocks() const noexcept {
-  return std::min(small_groups * static_cast<std::size_t>(ranks), max_bytes / small_block);
+  const auto all = static_cast<std::size_t>(ranks);
+  const std::size_t others = in_lines(sizeof(table)) + large_blocks() * large_block + in_use_bytes;
+  const std::size_t left = others < max_bytes ? std::min(max_small_bytes, max_bytes - others) : 0;
+  return std::clamp(left / small_block, min_small_groups * all, small_groups * all);
 }
 
 std::size_t group_memory::sizes::bytes() const noexcept {

@@ -23,8 +23,10 @@ class group_memory {
     std::size_t small_block;  // a multiple of 128, as the next
     std::size_t large_block;
 
-    static constexpr std::size_t max_bytes = std::size_t{24} << 20;  // of all small blocks
-    static constexpr std::size_t small_groups = 1024, large_groups = 16;
+    // The small blocks get at most 8 MiB, and what the large ones leave of 36 MiB. But there are
+    // always some for 16 groups of all ranks.
+    static constexpr std::size_t max_small_bytes = std::size_t{8} << 20, max_bytes = std::size_t{36} << 20;
+    static constexpr std::size_t small_groups = 1024, min_small_groups = 16, large_groups = 16;
 
     std::size_t small_blocks() const noexcept;
     std::size_t large_blocks() const noexcept { return large_groups * static_cast<std::size_t>(ranks); }

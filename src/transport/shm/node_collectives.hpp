@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Short collectives of processes without messages: barrier, and bcast and allreduce of up to 4 KiB.
+// Collectives of processes without messages. A call has one post of each member, or of some
+// members. Barriers, and bcasts and allreduces that fit in a post, are functions here. Other
+// collectives are sequences of calls, which a caller makes in steps.
 //
 // Each member has a block of lines that it alone writes:
 //
 //   acknowledgement   the member has finished all calls before this number
 //   8 post lines      sequence number, digest of the call, up to 48 bytes
-//   2 slots           longer operands, up to slot_bytes
+//   4 slots           longer operands, up to slot_bytes
 //
-// Call n uses post line n % 8 and slot n % 2. A member that takes part in call n publishes n + 1 in
+// Call n uses post line n % 8 and slot n % 4. A member that takes part in call n publishes n + 1 in
 // its post line. The others read the operand there. A member writes its line in call n if all
-// others have acknowledged call n - 8. It writes its slot if all have acknowledged call n - 2. The
+// others have acknowledged call n - 8. It writes its slot if all have acknowledged call n - 4. The
 // line also says which calls its member had finished. So a sequence of allreduces reads no
 // acknowledgements, and the root of a bcast reads them once in 8 calls. A root does not wait for
 // the members of the current call.
@@ -35,7 +37,7 @@
 namespace tutti::shm {
 
 struct node_collectives_traits {
-  static constexpr std::uint32_t line_count = 8, slot_count = 2;  // powers of two
+  static constexpr std::uint32_t line_count = 8, slot_count = 4;  // powers of two
 };
 
 template <class M, class T = node_collectives_traits>
@@ -71,7 +73,7 @@ class node_collectives {
 
   int size() const noexcept { return static_cast<int>(blocks_.size()); }
   int member() const noexcept { return member_; }
-  std::size_t max_bytes() const noexcept { return slot_bytes_ > inline_bytes ? slot_bytes_ : inline_bytes; }
+  std::size_t slot_bytes() const noexcept { return slot_bytes_; }
 
   // --- the steps of a call
 
@@ -125,6 +127,11 @@ class node_collectives {
       finished_later_ |= std::uint64_t{1} << (n - unfinished_ - 1);
     }
     wake_members();
+  }
+  /// Waits until `ready()`, which may make steps, returns true.
+  template <class Ready>
+  void wait(std::uint32_t reasons, process_waiter& waiter, Ready&& ready) {
+    wait_until(*words_, reasons, waiter, ready);
   }
   /// A member calls it between post() and its first wait, if the members of its call do not all
   /// wait for the same posts.
@@ -199,10 +206,6 @@ class node_collectives {
     return reinterpret_cast<std::byte*>(blocks_[index(i)] + 1) + n % T::slot_count * slot_bytes_;
   }
 
-  template <class Ready>
-  void wait(std::uint32_t reasons, process_waiter& waiter, Ready&& ready) {
-    wait_until(*words_, reasons, waiter, ready);
-  }
   void wait_to_post(std::uint64_t n, std::size_t bytes, process_waiter& waiter) {
     if (!may_post(n, bytes)) [[unlikely]]
       wait(wait_for_acknowledgement, waiter, [&] { return may_post(n, bytes); });

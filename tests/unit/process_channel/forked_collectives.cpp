@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Short collectives of forked processes.
+// Collectives in memory, of one post, of forked processes.
 #include <cstring>
 #include <random>
 #include <vector>

@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "engines/mpi/memory_pieces.hpp"
+
 namespace tutti::shm {
 namespace {
 
@@ -38,7 +40,9 @@ class shared_memory {
 };
 
 struct groups {
-  explicit groups(const group_memory::sizes& s = of_four) : memory(s), all(memory.get(), s) { all.initialize(); }
+  explicit groups(const group_memory::sizes& s = of_four) : memory(s), all(memory.get(), s) {
+    all.initialize();
+  }
   shared_memory memory;
   group_memory all;
 };
@@ -146,8 +150,17 @@ TEST(group_memory, survives_a_process_that_ends_with_the_mutex) {
 }
 
 TEST(group_memory, grows_slowly_with_the_ranks) {
-  EXPECT_LT((group_memory::sizes{2, 640, 8832}.bytes()), std::size_t{4} << 20);
-  EXPECT_LT((group_memory::sizes{128, 640, 8832}.bytes()), std::size_t{48} << 20);
+  // With the slots of the mpi engine.
+  constexpr std::size_t mib = std::size_t{1} << 20, slots = 4;
+  const auto bytes = [](int ranks) {
+    const std::size_t slot = detail::slot_bytes_of_node(ranks);
+    return group_memory::sizes{ranks, 640, 640 + slots * slot}.bytes();
+  };
+  EXPECT_LT(bytes(2), 6 * mib);
+  EXPECT_LT(bytes(8), 24 * mib);
+  for (const int ranks : {16, 48, 64, 128}) EXPECT_LE(bytes(ranks), 36 * mib) << ranks;
+  const group_memory::sizes many{128, 640, 640 + slots * 4096};
+  EXPECT_GE(many.small_blocks(), 16u * 128);
 }
 
 }  // namespace

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engines/mpi/memory_collectives.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "engines/mpi/mpi_endpoint.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::mpi {
+namespace {
+
+// A rank with a core of its own does not sleep, as in the collectives of the MPIs. So MPI gets its
+// progress every 1000 polls. Without one, the rank that is waited for needs this core.
+constexpr int spins_with_core = 1 << 30, spins_without_core = 50;
+// A sleeping rank progresses its messages over MPI this often.
+constexpr int sleep_ms = 1;
+
+// Describes a call in the 56 bits of a digest. All members of the same call have the same one, in
+// each of its rounds. `bytes`: of the operand or of a block; in an allgatherv, of all blocks.
+constexpr std::uint64_t digest(collective what, std::size_t bytes, int root) noexcept {
+  static_assert(collective_names.size() <= 32);
+  return static_cast<std::uint64_t>(what) | static_cast<std::uint64_t>(root & 0x7ffff) << 5 |
+         static_cast<std::uint64_t>(bytes & 0xffffffff) << 24;
+}
+
+// The data of a bcast.
+void* data_of(const call& c, bool is_root) noexcept {
+  return is_root && !c.in_place ? const_cast<void*>(c.input) : c.output;
+}
+
+std::size_t longest_block(const call& c) noexcept {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < c.out_counts.size(); ++i) count = std::max(count, c.out_counts[i]);
+  return count;
+}
+
+}  // namespace
+
+memory_collectives::~memory_collectives() { ep_.memory().leave(name_); }
+
+class memory_collectives::waiter final : public shm::process_waiter {
+ public:
+  waiter(const memory_collectives& of, const char* operation) noexcept
+      : process_waiter(of.ep_.is_oversubscribed() ? spins_without_core : spins_with_core, sleep_ms),
+        of_(of),
+        operation_(operation) {}
+  // Without this, several calls look like one long wait.
+  ~waiter() override { of_.ep_.progressed(); }
+  void poll() override { of_.ep_.poll_failures(of_.site(operation_)); }
+  void check() override {}
+
+ private:
+  const memory_collectives& of_;
+  const char* operation_;
+};
+
+shm::wait_site memory_collectives::site(const char* operation) const noexcept {
+  return {operation, "native", "the other members", -1, -1, shm::wait_site::unnumbered};
+}
+
+void memory_collectives::barrier() {
+  const std::uint64_t is = digest(collective::barrier, 0, 0);
+  waiter w(*this, "barrier");
+  of_->barrier(is, w, [&](int member, std::uint64_t other) { throw_mismatch(is, member, other); });
+}
+
+void memory_collectives::bcast(void* data, std::size_t bytes, int root) {
+  const std::uint64_t is = digest(collective::bcast, bytes, root);
+  waiter w(*this, "bcast");
+  of_->bcast(data, bytes, root, is, w,
+             [&](int member, std::uint64_t other) { throw_mismatch(is, member, other); });
+}
+
+void memory_collectives::allreduce(const void* input, void* output, std::size_t count,
+                                   std::size_t element_bytes, combine_function combine, void* state) {
+  const std::uint64_t is = digest(collective::allreduce, count * element_bytes, 0);
+  waiter w(*this, "allreduce");
+  of_->allreduce(
+      input, output, count * element_bytes, is,
+      [&](void* sum, const std::byte* operand) { combine(sum, operand, sum, count, state); }, w,
+      [&](int member, std::uint64_t other) { throw_mismatch(is, member, other); });
+}
+
+void memory_collectives::run(const call& c) {
+  if (ep_.has_other_operations()) [[unlikely]] {
+    progress p = begin(c);
+    const shm::wait_site here = site(name_of(c.what).data());
+    while (!advance(c, p)) ep_.pause(here);
+    return ep_.progressed();
+  }
+  const std::size_t bytes = c.count * c.type.size;
+  if (c.what == collective::barrier) return barrier();
+  if (c.what == collective::bcast && bytes <= max_direct_bcast_)
+    return bcast(data_of(c, of_->member() == c.root), bytes, c.root);
+  if (c.what == collective::allreduce && bytes <= max_direct_allreduce_)
+    return allreduce(c.in_place ? c.output : c.input, c.output, c.count, c.type.size, c.op.combine,
+                     c.op.state);
+  run_in_rounds(c);
+}
+
+void memory_collectives::run_in_rounds(const call& c) {
+  progress p = begin(c);
+  waiter w(*this, name_of(c.what).data());
+  of_->wait(shm::wait_for_post | shm::wait_for_acknowledgement, w, [&] { return advance(c, p, false); });
+}
+
+memory_collectives::progress memory_collectives::begin(const call& c) noexcept {
+  progress p;
+  const bool vector = is_vector_form(c.what);
+  p.pieces = divide(c.what, vector ? longest_block(c) : c.count, c.type.size);
+  p.rounds_left = p.pieces.rounds();
+  p.number = of_->begin(p.rounds_left);
+  const std::size_t bytes = c.what == collective::barrier ? 0
+                            : vector                      ? detail::agreed_total(c.out_counts, c.type.size)
+                                                          : c.count * c.type.size;
+  p.digest = digest(c.what, bytes, is_rooted(c.what) ? c.root : 0);
+  return p;
+}
+
+bool memory_collectives::advance(const call& c, progress& p, bool overlaps) {
+  return with_rounds_of(c.what, p.pieces.in_slices, [&]<class Rounds>(Rounds) {
+    const detail::call_pieces& all = p.pieces;
+    for (; p.rounds_left > 0; --p.rounds_left) {
+      const std::size_t units = std::min(all.per_round, all.length - p.at);
+      const memory_round r{c,    of_->size(), of_->member(),         all.unit,
+                           p.at, units,       all.length * all.unit, p.second};
+      if (!advance_round<Rounds>(r, p, overlaps)) return false;
+      of_->finish(p.number);
+      ++p.number;
+      p.posted = false;
+      p.second = all.in_slices && !p.second;
+      if (!p.second) p.at += units;
+    }
+    return true;
+  });
+}
+
+// The posts are taken in member order, while those of later members may not be there yet.
+template <class Rounds>
+bool memory_collectives::advance_round(const memory_round& r, progress& p, bool overlaps) {
+  if (!p.posted) {
+    if (Rounds::posts(r)) {
+      const std::size_t bytes = Rounds::bytes(r, r.member);
+      if (!of_->may_post(p.number, bytes)) return false;
+      Rounds::write(r, of_->operand(p.number, bytes));
+      of_->post(p.number, p.digest);
+    }
+    if (overlaps) of_->wake_members();
+    p.next = Rounds::first(r);
+    p.posted = true;
+  }
+  for (const int end = Rounds::end(r); p.next < end; ++p.next) {
+    if (p.next != r.member) {
+      if (!of_->has_posted(p.number, p.next)) return false;
+      if (const std::uint64_t other = of_->digest_of(p.number, p.next); other != p.digest) [[unlikely]]
+        throw_mismatch(p.digest, p.next, other);
+    }
+    Rounds::take(r, p.next, of_->operand_of(p.number, p.next, Rounds::bytes(r, p.next)));
+  }
+  return true;
+}
+
+bool memory_collectives::finish(const call& c, progress& p, bool blocking, const shm::wait_site& where) {
+  while (!advance(c, p)) {
+    if (!blocking) return false;
+    ep_.pause(where);
+  }
+  ep_.progressed();
+  ep_.look_for_rejections();
+  return true;
+}
+
+void memory_collectives::throw_mismatch(std::uint64_t mine, int member, std::uint64_t other) const {
+  const auto text = [](std::uint64_t is) {
+    const auto what = static_cast<collective>(is & 0x1f);
+    std::string made(name_of(what));
+    if (what == collective::barrier) return made;
+    made += " of " + std::to_string(is >> 24 & 0xffffffff) + " bytes";
+    if (!is_rooted(what)) return made;
+    const bool root_sends = what == collective::bcast || what == collective::scatter;
+    return made + (root_sends ? " from root " : " to root ") + std::to_string(is >> 5 & 0x7ffff);
+  };
+  throw mismatch_error(std::string(name_of(static_cast<collective>(mine & 0x1f))), ep_.rank(), "count",
+                       "this rank calls " + text(mine) + ", but rank " + std::to_string(member) +
+                           " of the communicator calls " + text(other),
+                       "make the same call with the same count and element type on all ranks (TUTTI_CHECK=1 "
+                       "names who differs)");
+}
+
+}  // namespace tutti::mpi

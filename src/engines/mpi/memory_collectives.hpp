@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The native collectives of a communicator whose members share a node. They use the node's memory
+// and no message of MPI. A call is a sequence of rounds, each of which is a call of
+// node_collectives.hpp. memory_pieces.hpp divides a call into rounds. memory_rounds.hpp states what
+// the members do in a round, and this class makes the steps.
+//
+// All members begin the same native collectives in the same order, and whether one of them is
+// served depends only on what is equal on all members.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "engines/mpi/memory_pieces.hpp"
+#include "engines/mpi/memory_rounds.hpp"
+#include "engines/mpi/node_memory.hpp"
+#include "transport/shm/wait_interface.hpp"
+#include "tutti/call.hpp"
+
+namespace tutti::mpi {
+
+class mpi_endpoint;
+
+class memory_collectives {
+ public:
+  memory_collectives(mpi_endpoint& ep, const detail::group_name& name,
+                     std::unique_ptr<node_memory::collectives> of)
+      : ep_(ep), name_(name), of_(std::move(of)) {
+    if (of_ == nullptr) return;
+    slot_bytes_ = of_->slot_bytes();
+    max_direct_bcast_ = detail::max_bytes_of_one_round(collective::bcast, of_->size(), slot_bytes_);
+    max_direct_allreduce_ = detail::max_bytes_of_one_round(collective::allreduce, of_->size(), slot_bytes_);
+  }
+  ~memory_collectives();
+  memory_collectives(const memory_collectives&) = delete;
+  memory_collectives& operator=(const memory_collectives&) = delete;
+
+  static bool has_kind(collective what) noexcept { return detail::has_memory_form(what); }
+  /// False if no memory was left for the communicator.
+  bool is_open() const noexcept { return of_ != nullptr; }
+  int size() const noexcept { return of_->size(); }
+  /// `count`: elements of the operand or of a block. An allgatherv does not depend on it.
+  bool serves(collective what, std::size_t count, std::size_t element_bytes) const noexcept {
+    return is_open() && divide(what, is_vector_form(what) ? 0 : count, element_bytes).served;
+  }
+  bool serves(const call& c) const noexcept {
+    // A post line holds the operand of most short calls.
+    if (c.count * c.type.size <= detail::post_line_bytes && is_open() && has_kind(c.what) &&
+        !detail::posts_blocks_for_all(c.what) && !is_vector_form(c.what)) [[likely]]
+      return true;
+    return serves(c.what, c.count, c.type.size);
+  }
+  /// The longest operand or block that is served, in bytes. Nothing if none is.
+  std::optional<std::size_t> max_bytes(collective what, std::size_t element_bytes) const noexcept {
+    if (!serves(what, 0, element_bytes)) return {};
+    return detail::max_bytes_in_memory(what, element_bytes, of_->size(), slot_bytes_);
+  }
+  /// The longest operand of bcast() or allreduce().
+  std::size_t max_direct_bytes(collective what) const noexcept {
+    return what == collective::bcast ? max_direct_bcast_ : max_direct_allreduce_;
+  }
+
+  // --- blocking calls
+
+  // They throw mismatch_error if another member makes another call, and what mpi_endpoint::pause()
+  // throws.
+  void run(const call& c);
+  // The most frequent calls, in one round.
+  void barrier();
+  void bcast(void* data, std::size_t bytes, int root);
+  void allreduce(const void* input, void* output, std::size_t count, std::size_t element_bytes,
+                 combine_function combine, void* state);
+
+  // --- calls in steps
+
+  struct progress {
+    std::uint64_t number = 0;  // of the round that is under way
+    std::uint64_t rounds_left = 0;
+    std::uint64_t digest = 0;
+    detail::call_pieces pieces;
+    std::size_t at = 0;   // units that earlier rounds have moved
+    int next = 0;         // the first member whose post has not been taken
+    bool posted = false;  // in this round, as far as this member posts
+    bool second = false;  // of the two rounds of a piece in slices
+  };
+  progress begin(const call& c) noexcept;
+  /// Continues as far as possible without a wait. Returns whether the call is complete.
+  bool advance(const call& c, progress& p) { return advance(c, p, true); }
+  /// The same, or waits if `blocking`.
+  bool finish(const call& c, progress& p, bool blocking, const shm::wait_site& site);
+
+ private:
+  class waiter;
+  detail::call_pieces divide(collective what, std::size_t count, std::size_t element_bytes) const noexcept {
+    return detail::divide(what, count, element_bytes, of_->size(), slot_bytes_);
+  }
+  /// `overlaps`: other calls may be under way. Then sleeping members are woken at every post.
+  bool advance(const call& c, progress& p, bool overlaps);
+  template <class Rounds>
+  bool advance_round(const memory_round& r, progress& p, bool overlaps);
+  void run_in_rounds(const call& c);
+  [[noreturn]] void throw_mismatch(std::uint64_t mine, int member, std::uint64_t other) const;
+  shm::wait_site site(const char* operation) const noexcept;
+
+  mpi_endpoint& ep_;
+  detail::group_name name_;
+  std::unique_ptr<node_memory::collectives> of_;
+  std::size_t slot_bytes_ = 0;
+  std::size_t max_direct_bcast_ = 0, max_direct_allreduce_ = 0;
+};
+
+}  // namespace tutti::mpi

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a native collective in the memory of a node is divided into rounds. In a round a member posts
+// at most one slot. All members compute the same numbers, because these depend only on the kind,
+// the length, the element, the number of members and the slot. The constants for tuning are here.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/agreed_signature.hpp"
+
+namespace tutti::detail {
+
+/// Whether native collectives of this kind may use the memory of a node.
+constexpr bool has_memory_form(collective what) noexcept {
+  switch (what) {
+    case collective::barrier:
+    case collective::bcast:
+    case collective::reduce:
+    case collective::allreduce:
+    case collective::gather:
+    case collective::scatter:
+    case collective::allgather:
+    case collective::allgatherv:
+    case collective::alltoall:
+    case collective::reduce_scatter_block:
+    case collective::scan:
+    case collective::exscan:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Whether a member posts a block for each member.
+constexpr bool posts_blocks_for_all(collective what) noexcept {
+  return what == collective::scatter || what == collective::alltoall ||
+         what == collective::reduce_scatter_block;
+}
+
+/// The bytes that a member may post without a slot.
+inline constexpr std::size_t post_line_bytes = 48;
+
+/// The slots of a node with this many ranks. The memory of 128 ranks stays below 36 MiB.
+constexpr std::size_t slot_bytes_of_node(int ranks) noexcept {
+  constexpr std::size_t kib = 1024;
+  return ranks <= 8 ? 32 * kib : ranks <= 16 ? 16 * kib : ranks <= 48 ? 8 * kib : 4 * kib;
+}
+
+// --- constants for tuning
+
+/// The bytes that a member posts in a round of a long call. A member copies a piece into its slot
+/// while the others read the one before, so pieces are shorter than slots.
+constexpr std::size_t piece_bytes(collective what, int ranks, std::size_t slot) noexcept {
+  if (what == collective::bcast) return std::min(std::size_t{8192}, slot);
+  const bool few_bytes_each = posts_blocks_for_all(what) && slot / 2 / static_cast<std::size_t>(ranks) < 1024;
+  return few_bytes_each ? slot : slot / 2;
+}
+/// Members of an allreduce combine a slice each, and exchange the results, if there are this many
+/// and the operand is longer.
+inline constexpr int min_ranks_of_slices = 4;
+inline constexpr std::size_t max_bytes_without_slices = 2048;
+/// The least part of a long block that a member posts for another one in a round.
+inline constexpr std::size_t min_part_bytes = 64;
+
+// --- the division
+
+struct call_pieces {
+  std::size_t unit = 1;       ///< bytes that are not cut: an element of a reduction, else 1
+  std::size_t length = 0;     ///< units of the operand, or of a block
+  std::size_t per_round = 0;  ///< units of the operand, or of each block, in one round
+  bool in_slices = false;     ///< an allreduce that needs two rounds for a piece
+  bool served = false;        ///< false: MPI runs the call
+
+  constexpr std::uint64_t rounds() const noexcept {
+    const std::size_t pieces = length <= per_round ? 1 : (length + per_round - 1) / per_round;
+    return in_slices ? 2 * pieces : pieces;
+  }
+};
+
+/// The units of each block in one round of a call that has many rounds. 0: memory cannot serve it.
+/// `blocks`: how many blocks a member posts.
+constexpr std::size_t units_per_round(collective what, std::size_t unit, std::size_t blocks, int ranks,
+                                      std::size_t slot) noexcept {
+  for (const std::size_t limit : {piece_bytes(what, ranks, slot), slot}) {
+    std::size_t units = limit / blocks / unit;
+    if (unit == 1) units -= units % 16;
+    if (units * unit >= min_part_bytes || (units > 0 && blocks == 1)) return units;
+  }
+  return 0;
+}
+
+/// `count`: elements of the operand or of a block; in an allgatherv, of the longest block. `slot`:
+/// the bytes of a slot; 0: the members have lines only.
+constexpr call_pieces divide(collective what, std::size_t count, std::size_t element, int ranks,
+                             std::size_t slot) noexcept {
+  call_pieces made;
+  if (!has_memory_form(what) || (what == collective::allgatherv && slot == 0)) return made;
+  const bool cuts_elements = !combines(what);
+  made.unit = cuts_elements ? 1 : element;
+  made.length = what == collective::barrier ? 0 : cuts_elements ? count * element : count;
+  const std::size_t blocks = posts_blocks_for_all(what) ? static_cast<std::size_t>(ranks) : 1;
+  const std::size_t all = made.length * made.unit * blocks;
+  made.in_slices =
+      what == collective::allreduce && ranks >= min_ranks_of_slices && all > max_bytes_without_slices;
+  made.per_round = made.length;
+  made.served = true;
+  if (all <= post_line_bytes) return made;
+  if (slot > 0 && all <= piece_bytes(what, ranks, slot)) return made;
+  if (const std::size_t units = slot > 0 ? units_per_round(what, made.unit, blocks, ranks, slot) : 0)
+    made.per_round = std::min(units, made.length);
+  else
+    made.served = all <= slot;
+  return made;
+}
+
+/// The longest operand or block that memory serves, in bytes.
+constexpr std::size_t max_bytes_in_memory(collective what, std::size_t element, int ranks,
+                                          std::size_t slot) noexcept {
+  constexpr std::size_t any_length = ~std::size_t{0} / 2;
+  if (what == collective::barrier) return any_length;
+  const std::size_t blocks = posts_blocks_for_all(what) ? static_cast<std::size_t>(ranks) : 1;
+  if (slot > 0 && units_per_round(what, combines(what) ? element : 1, blocks, ranks, slot) > 0)
+    return any_length;
+  return what == collective::allgatherv ? 0 : std::max(slot, post_line_bytes) / blocks;
+}
+
+/// The longest bcast or allreduce that needs one round.
+constexpr std::size_t max_bytes_of_one_round(collective what, int ranks, std::size_t slot) noexcept {
+  const std::size_t piece = std::max(post_line_bytes, slot > 0 ? piece_bytes(what, ranks, slot) : 0);
+  return what == collective::allreduce && ranks >= min_ranks_of_slices
+             ? std::min(piece, max_bytes_without_slices)
+             : piece;
+}
+
+/// Whether the memory of a node serves such a call, if the members have slots and are the node's
+/// only ranks.
+constexpr bool in_node_memory(const agreed_signature& s) noexcept {
+  return s.ranks > 1 && has_memory_form(s.what) &&
+         divide(s.what, s.count, s.element_size, s.ranks, slot_bytes_of_node(s.ranks)).served;
+}
+
+}  // namespace tutti::detail

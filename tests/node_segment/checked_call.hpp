@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A collective call with its buffers and its expected result, which each rank computes alone.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "tutti/call.hpp"
+#include "tutti/element.hpp"
+
+namespace tests {
+
+using namespace tutti;
+using word = std::uint64_t;
+using triple = std::array<std::uint8_t, 3>;
+using matrix = std::array<std::uint32_t, 4>;  // 2 x 2; the product does not commute
+
+inline matrix product(const matrix& a, const matrix& b) {
+  return {a[0] * b[0] + a[1] * b[2], a[0] * b[1] + a[1] * b[3], a[2] * b[0] + a[3] * b[2],
+          a[2] * b[1] + a[3] * b[3]};
+}
+
+/// An operator with a state: a sum modulo the state.
+inline word modulus = 1000003;
+
+template <class T>
+struct kind_of_element;
+template <>
+struct kind_of_element<word> {
+  static word combine(word a, word b) { return (a + b) % modulus; }
+  static constexpr void* state = &modulus;
+};
+template <>
+struct kind_of_element<matrix> {
+  static matrix combine(const matrix& a, const matrix& b) { return product(a, b); }
+  static constexpr void* state = nullptr;
+};
+
+template <class T>
+void combine_elements(const void* left, const void* right, void* result, std::size_t n, void* state) {
+  if (state != kind_of_element<T>::state) throw std::runtime_error("the operator has a wrong state");
+  for (std::size_t i = 0; i < n; ++i)
+    static_cast<T*>(result)[i] =
+        kind_of_element<T>::combine(static_cast<const T*>(left)[i], static_cast<const T*>(right)[i]);
+}
+
+/// The rank that runs the tests.
+struct rank_of_job {
+  int rank = 0, size = 1;
+};
+inline rank_of_job here_is;
+
+template <class T>
+class checked_call {
+ public:
+  /// `n`: elements of the operand or of a block; in an allgatherv, of the longest block.
+  checked_call(collective what, std::size_t n, int root, unsigned salt, bool in_place) : salt_(salt) {
+    made.what = what;
+    made.root = root;
+    made.type.size = sizeof(T);
+    made.count = what == collective::barrier ? 0 : n;
+    if constexpr (!std::is_same_v<T, triple>) {
+      made.op.combine = combine_elements<T>;
+      made.op.state = kind_of_element<T>::state;
+    }
+    fill(in_place);
+    made.input = made.in_place && what != collective::scatter ? output_.data() : input_.data();
+    made.output = output_.data();
+    if (what == collective::bcast) made.input = output_.data();
+    if (what == collective::allgatherv) {
+      made.out_counts = {counts_.data(), counts_.size()};
+      if (salt_ % 2 == 0) made.out_displs = {displs_.data(), displs_.size()};
+    }
+  }
+  checked_call(const checked_call&) = delete;
+  checked_call& operator=(const checked_call&) = delete;
+
+  void compare() const {
+    const std::size_t n = made.what == collective::reduce_scatter_block ? made.count : output_.size();
+    for (std::size_t i = 0; i < n; ++i)
+      if (output_[i] != expected_[i])
+        throw std::runtime_error(
+            "rank " + std::to_string(me()) + " of " + std::to_string(here_is.size) + ": " +
+            std::string(name_of(made.what)) + " of " + std::to_string(made.count) + " elements of " +
+            std::to_string(sizeof(T)) + " bytes, root " + std::to_string(made.root) +
+            (made.in_place ? ", in place" : "") + ": element " + std::to_string(i) + " is wrong");
+  }
+
+  call made;
+
+ private:
+  static int me() { return here_is.rank; }
+  static std::size_t ranks() { return static_cast<std::size_t>(here_is.size); }
+
+  T element(int rank, std::size_t i) const {
+    T made_one;
+    std::uint64_t x = (static_cast<std::uint64_t>(rank) * 1000003 + i) * 0x9e3779b97f4a7c15u + salt_;
+    for (std::size_t k = 0; k < sizeof(T); ++k) {
+      x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+      reinterpret_cast<unsigned char*>(&made_one)[k] = static_cast<unsigned char>(x);
+    }
+    return made_one;
+  }
+  std::vector<T> elements(int rank, std::size_t from, std::size_t n) const {
+    std::vector<T> all(n);
+    for (std::size_t i = 0; i < n; ++i) all[i] = element(rank, from + i);
+    return all;
+  }
+  // The combination of the elements of ranks 0 .. last, from `from` on.
+  std::vector<T> combined(int last, std::size_t from, std::size_t n) const {
+    std::vector<T> all = elements(0, from, n);
+    if constexpr (!std::is_same_v<T, triple>)
+      for (int r = 1; r <= last; ++r)
+        for (std::size_t i = 0; i < n; ++i)
+          all[i] = kind_of_element<T>::combine(all[i], element(r, from + i));
+    return all;
+  }
+  // The output before the call.
+  static std::vector<T> untouched(std::size_t n) {
+    std::vector<T> all(n);
+    if (n > 0) std::memset(all.data(), 0xee, n * sizeof(T));
+    return all;
+  }
+  static void put(std::vector<T>& into, std::size_t at, const std::vector<T>& data) {
+    std::copy(data.begin(), data.end(), into.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+
+  void fill(bool in_place) {
+    const std::size_t n = made.count, p = ranks(), r = static_cast<std::size_t>(me());
+    const bool root = me() == made.root;
+    const auto in_output = [&](std::size_t at, const std::vector<T>& data) { put(output_, at, data); };
+    switch (made.what) {
+      case collective::bcast:
+        output_ = root ? elements(made.root, 0, n) : untouched(n);
+        expected_ = elements(made.root, 0, n);
+        return;
+      case collective::reduce:
+        made.in_place = in_place && root;
+        input_ = elements(me(), 0, n);
+        if (!root) return;
+        output_ = made.in_place ? input_ : untouched(n);
+        expected_ = combined(here_is.size - 1, 0, n);
+        return;
+      case collective::allreduce:
+      case collective::scan:
+      case collective::exscan: {
+        made.in_place = in_place;
+        input_ = elements(me(), 0, n);
+        output_ = in_place ? input_ : untouched(n);
+        const int last = made.what == collective::allreduce ? here_is.size - 1
+                         : made.what == collective::scan    ? me()
+                                                            : me() - 1;
+        expected_ = last < 0 ? output_ : combined(last, 0, n);
+        return;
+      }
+      case collective::gather:
+        made.in_place = in_place && root;
+        input_ = elements(me(), 0, n);
+        if (!root) return;
+        output_ = untouched(n * p);
+        if (made.in_place) in_output(r * n, input_);
+        for (std::size_t i = 0; i < p; ++i) expected_.resize((i + 1) * n), put_block(i * n, i, 0, n);
+        return;
+      case collective::scatter:
+        made.in_place = in_place && root;
+        if (root) input_ = elements(made.root, 0, n * p);
+        output_ = untouched(n);
+        expected_ = made.in_place ? output_ : elements(made.root, r * n, n);
+        return;
+      case collective::allgather:
+        made.in_place = in_place;
+        input_ = elements(me(), 0, n);
+        output_ = untouched(n * p);
+        if (in_place) in_output(r * n, input_);
+        expected_.resize(n * p);
+        for (std::size_t i = 0; i < p; ++i) put_block(i * n, i, 0, n);
+        return;
+      case collective::allgatherv:
+        return fill_allgatherv(in_place);
+      case collective::alltoall:
+        made.in_place = in_place;
+        input_ = elements(me(), 0, n * p);
+        output_ = in_place ? input_ : untouched(n * p);
+        expected_.resize(n * p);
+        for (std::size_t i = 0; i < p; ++i) put_block(i * n, i, r * n, n);
+        return;
+      case collective::reduce_scatter_block:
+        made.in_place = in_place;
+        input_ = elements(me(), 0, n * p);
+        output_ = in_place ? input_ : untouched(n);
+        expected_ = combined(here_is.size - 1, r * n, n);
+        return;
+      default:
+        return;
+    }
+  }
+  // Blocks of other lengths, some of them empty, in any order and with gaps.
+  void fill_allgatherv(bool in_place) {
+    made.in_place = in_place;
+    const std::size_t p = ranks();
+    for (std::size_t i = 0; i < p; ++i)
+      counts_.push_back((i + salt_) % 3 == 0 ? 0 : static_cast<int>(made.count * (i + 1) / p));
+    std::size_t end = 0;
+    displs_.resize(p);
+    const bool dense = salt_ % 2 != 0;
+    for (std::size_t k = 0; k < p; ++k) {
+      const std::size_t i = dense ? k : p - 1 - k;
+      displs_[i] = static_cast<int>(end);
+      end += static_cast<std::size_t>(counts_[i]) + (dense ? 0 : 2);
+    }
+    const auto r = static_cast<std::size_t>(me());
+    made.count = static_cast<std::size_t>(counts_[r]);
+    input_ = elements(me(), 0, made.count);
+    output_ = expected_ = untouched(end);
+    if (in_place) put(output_, static_cast<std::size_t>(displs_[r]), input_);
+    for (std::size_t i = 0; i < p; ++i)
+      put_block(static_cast<std::size_t>(displs_[i]), i, 0, static_cast<std::size_t>(counts_[i]));
+  }
+  void put_block(std::size_t at, std::size_t rank, std::size_t from, std::size_t n) {
+    put(expected_, at, elements(static_cast<int>(rank), from, n));
+  }
+
+  unsigned salt_;
+  std::vector<T> input_, output_, expected_;
+  std::vector<int> counts_, displs_;
+};
+
+inline constexpr collective kinds_that_move[] = {
+    collective::barrier,   collective::bcast,      collective::gather,  collective::scatter,
+    collective::allgather, collective::allgatherv, collective::alltoall};
+inline constexpr collective kinds_that_combine[] = {collective::reduce, collective::allreduce,
+                                                    collective::scan, collective::exscan,
+                                                    collective::reduce_scatter_block};
+
+/// Calls run(call) for calls of all kinds and lengths, with each root, and compares the results.
+template <class T, class Kinds, class Run>
+void check_calls(const Kinds& kinds, std::initializer_list<std::size_t> lengths, Run&& run) {
+  unsigned salt = 0;
+  for (const std::size_t n : lengths)
+    for (const collective what : kinds)
+      for (int root = 0; root < (is_rooted(what) ? here_is.size : 1); ++root)
+        for (const bool in_place : {false, true}) {
+          for (int i = 0; i < (what == collective::allgatherv ? 6 : 1); ++i) {
+            const checked_call<T> one(what, n, root, salt++, in_place);
+            run(one.made);
+            one.compare();
+          }
+        }
+}
+
+}  // namespace tests
