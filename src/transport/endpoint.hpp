@@ -199,8 +199,8 @@ class context {
 
   // --- native collectives; an engine without any keeps these defaults
   virtual native_offer offers(const agreed_signature&) const noexcept { return native_offer::none; }
-  /// The longest operand, in bytes, of native collectives like this one that use the memory of a
-  /// node. Nothing if all of them use messages.
+  /// The longest operand or block, in bytes, of native collectives like this one that use the
+  /// memory of a node. Nothing if all of them use messages.
   virtual std::optional<std::size_t> native_in_memory(const agreed_signature&) const noexcept { return {}; }
   virtual void native(const call&, const shm::wait_site&) { no_native(); }
   /// Prepares blocking calls like this one. All counts and displacements, if the call has them, are
