@@ -26,7 +26,7 @@ class group_memory {
     // The small blocks get at most 8 MiB, and what the large ones leave of 36 MiB. But there are
     // always some for 16 groups of all ranks.
     static constexpr std::size_t max_small_bytes = std::size_t{8} << 20, max_bytes = std::size_t{36} << 20;
-    static constexpr std::size_t small_groups = 1024, min_small_groups = 16, large_groups = 16;
+    static constexpr std::size_t small_groups = 1024, min_small_groups = 16, large_groups = 12;
 
     std::size_t small_blocks() const noexcept;
     std::size_t large_blocks() const noexcept { return large_groups * static_cast<std::size_t>(ranks); }

@@ -7,14 +7,14 @@
 // Each member has a block of lines that it alone writes:
 //
 //   acknowledgement   the member has finished all calls before this number
-//   8 post lines      sequence number, digest of the call, up to 48 bytes
+//   8 or 64 post lines   sequence number, digest of the call, up to 48 bytes
 //   4 slots           longer operands, up to slot_bytes
 //
-// Call n uses post line n % 8 and slot n % 4. A member that takes part in call n publishes n + 1 in
+// With L lines, call n uses post line n % L and slot n % 4. A member that takes part in call n publishes n + 1 in
 // its post line. The others read the operand there. A member writes its line in call n if all
-// others have acknowledged call n - 8. It writes its slot if all have acknowledged call n - 4. The
+// others have acknowledged call n - L. It writes its slot if all have acknowledged call n - 4. The
 // line also says which calls its member had finished. So a sequence of allreduces reads no
-// acknowledgements, and the root of a bcast reads them once in 8 calls. A root does not wait for
+// acknowledgements, and the root of a bcast reads them once in L calls. A root does not wait for
 // the members of the current call.
 //
 // Wake-ups. A member that has got all it waits for wakes those that still sleep, after its
@@ -37,7 +37,9 @@
 namespace tutti::shm {
 
 struct node_collectives_traits {
-  static constexpr std::uint32_t line_count = 8, slot_count = 4;  // powers of two
+  // Powers of two, at most 64. Members with slots have more lines, because a root that waits for
+  // free lines waits less often for ranks that share its core.
+  static constexpr std::uint32_t line_count = 8, line_count_with_slots = 64, slot_count = 4;
 };
 
 template <class M, class T = node_collectives_traits>
@@ -49,7 +51,7 @@ class node_collectives {
   /// The memory of one member, initially 0. `slot_bytes` may be 0: then operands of at most
   /// inline_bytes are served. It is a multiple of 64.
   static constexpr std::size_t bytes(std::size_t slot_bytes) noexcept {
-    return sizeof(block) + T::slot_count * slot_bytes;
+    return sizeof(block) + lines_of(slot_bytes) * sizeof(post_line) + T::slot_count * slot_bytes;
   }
   /// `blocks[i]`: the memory of member i, `ranks[i]`: its rank in `words`. `start`: the first
   /// sequence number, the same on all members.
@@ -59,16 +61,19 @@ class node_collectives {
         ranks_(ranks),
         member_(member),
         slot_bytes_(slot_bytes),
+        line_count_(lines_of(slot_bytes)),
         next_(start),
         unfinished_(start) {
     for (std::byte* b : blocks) blocks_.push_back(reinterpret_cast<block*>(b));
     finished_.assign(blocks.size(), start);
   }
   /// Before the first call of any member, if `start` is not 0.
-  static void start_at(std::byte* memory, std::uint64_t start) noexcept {
+  static void start_at(std::byte* memory, std::size_t slot_bytes, std::uint64_t start) noexcept {
     block& b = *reinterpret_cast<block*>(memory);
     b.acknowledged.store(start, std::memory_order_relaxed);
-    for (post_line& line : b.posts) line.sequence.store(start, std::memory_order_relaxed);
+    auto* const lines = reinterpret_cast<post_line*>(&b + 1);
+    for (std::uint32_t i = 0; i < lines_of(slot_bytes); ++i)
+      lines[i].sequence.store(start, std::memory_order_relaxed);
   }
 
   int size() const noexcept { return static_cast<int>(blocks_.size()); }
@@ -85,7 +90,7 @@ class node_collectives {
   /// Whether this member may write an operand of this length for call n now.
   bool may_post(std::uint64_t n, std::size_t bytes) {
     // All members must have finished the calls before this one.
-    const std::uint64_t needed = n + 1 - (bytes <= inline_bytes ? T::line_count : T::slot_count);
+    const std::uint64_t needed = n + 1 - (bytes <= inline_bytes ? line_count_ : T::slot_count);
     if (!has_reached(unfinished_, needed)) [[unlikely]]
       return false;
     for (int i = 0; i < size(); ++i) {
@@ -190,20 +195,23 @@ class node_collectives {
   };
   struct block {
     alignas(128) std::atomic<std::uint64_t> acknowledged{0};
-    alignas(128) post_line posts[T::line_count];
   };
   static_assert(sizeof(post_line) == 64);
 
+  static constexpr std::uint32_t lines_of(std::size_t slot_bytes) noexcept {
+    return slot_bytes > 0 ? T::line_count_with_slots : T::line_count;
+  }
   static std::size_t index(int i) noexcept { return static_cast<std::size_t>(i); }
   static bool has_reached(std::uint64_t value, std::uint64_t wanted) noexcept {
     return static_cast<std::int64_t>(value - wanted) >= 0;
   }
   post_line& line_of(int i, std::uint64_t n) const noexcept {
-    return blocks_[index(i)]->posts[n % T::line_count];
+    return reinterpret_cast<post_line*>(blocks_[index(i)] + 1)[n & (line_count_ - 1)];
   }
   std::byte* place(int i, std::uint64_t n, std::size_t bytes) noexcept {
     if (bytes <= inline_bytes) return line_of(i, n).data;
-    return reinterpret_cast<std::byte*>(blocks_[index(i)] + 1) + n % T::slot_count * slot_bytes_;
+    return reinterpret_cast<std::byte*>(blocks_[index(i)] + 1) + line_count_ * sizeof(post_line) +
+           n % T::slot_count * slot_bytes_;
   }
 
   void wait_to_post(std::uint64_t n, std::size_t bytes, process_waiter& waiter) {
@@ -229,6 +237,7 @@ class node_collectives {
   std::vector<std::uint64_t> finished_;  // the member has finished the calls before (known so far)
   int member_;
   std::size_t slot_bytes_;
+  std::uint32_t line_count_;
   std::uint64_t next_;                // the next call
   std::uint64_t unfinished_;          // the first call that this member has not finished
   std::uint64_t finished_later_ = 0;  // bit i: this member has finished call unfinished_ + 1 + i

@@ -93,21 +93,23 @@ class wakeup_words {
 /// The work of a waiting rank besides waiting.
 class process_waiter {
  public:
-  /// `spins`: polls before it sleeps. Many with a core for each rank, at most 50 with fewer cores.
-  explicit process_waiter(int spins, int check_interval_ms = 10) noexcept
-      : spins_(spins), check_interval_ms_(check_interval_ms) {}
+  /// `spins`: polls before it yields its core. Many with a core for each rank, at most 50 with fewer
+  /// cores. `yields`: how often it yields before it sleeps.
+  explicit process_waiter(int spins, int check_interval_ms = 10, int yields = 1) noexcept
+      : spins_(spins), check_interval_ms_(check_interval_ms), yields_(yields) {}
   virtual ~process_waiter() = default;
 
-  /// Called every 1000 polls and before every sleep: progress of other transports.
+  /// Called every 1000 polls, every 64 yields and before every sleep: progress of other transports.
   virtual void poll() {}
   /// Called every check_interval_ms(). Throws if the job or a peer has ended.
   virtual void check() = 0;
 
   int spins() const noexcept { return spins_; }
   int check_interval_ms() const noexcept { return check_interval_ms_; }
+  int yields() const noexcept { return yields_; }
 
  private:
-  int spins_, check_interval_ms_;
+  int spins_, check_interval_ms_, yields_;
 };
 
 /// Waits until `ready()` returns true. `reasons`: what makes it true. ready() may make progress.
@@ -119,6 +121,11 @@ void wait_until(const wakeup_words<M>& words, std::uint32_t reasons, process_wai
       if (ready()) return;
       M::pause();
       if (i % 1000 == 0) waiter.poll();
+    }
+    for (int i = 1; i < waiter.yields(); ++i) {
+      M::yield();
+      if (ready()) return;
+      if (i % 64 == 0) waiter.poll();
     }
     M::yield();
     waiter.poll();

@@ -128,7 +128,7 @@ class job {
         mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     if (memory_ == MAP_FAILED) throw failure("mmap");
     for (std::byte* const at : rank_process::blocks_in(layout_, memory_, layout_.rank_bytes()))
-      collectives::start_at(at, s.collective_start);
+      collectives::start_at(at, slot_bytes, s.collective_start);
     control_ = new (memory_ + page / 2) control;
     if (process_messages::words_type::bytes(ranks) > page / 2) throw failure("too many ranks");
   }

@@ -14,7 +14,7 @@ namespace {
 
 // Call n uses the line of call n - 2.
 struct small_traits {
-  static constexpr std::uint32_t line_count = 2, slot_count = 2;
+  static constexpr std::uint32_t line_count = 2, line_count_with_slots = 2, slot_count = 2;
 };
 using collectives = node_collectives<model_memory, small_traits>;
 constexpr std::size_t slot_bytes = 64, blocks = 128;
@@ -117,7 +117,7 @@ scenario of(int size, options how, Program&& program, std::uint64_t start = 0) {
   s.prepare = [=] {
     for (std::byte* const at : member::memory(size)) {
       alignas(128) std::byte initial[block_bytes] = {};
-      collectives::start_at(initial, start);
+      collectives::start_at(initial, slot_bytes, start);
       store(at, initial, sizeof initial, store_kind::plain);
     }
   };
