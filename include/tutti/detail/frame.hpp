@@ -7,6 +7,7 @@
 // arguments of each family of collectives.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -326,12 +327,14 @@ class collective_frame : public frame_of<F, T, Args...>::base {
         T* to = static_cast<T*>(call_.output);
         if constexpr (has<values_on_rank_0>) {
           const auto* from = data_of(data<values_on_rank_0>());
-          const std::size_t step = size_of(data<values_on_rank_0>()) == 1 ? 0 : 1;
-          for (std::size_t i = 0; i < call_.count; ++i) to[i] = static_cast<T>(from[i * step]);
+          if (size_of(data<values_on_rank_0>()) == 1)
+            std::fill_n(to, call_.count, static_cast<T>(*from));
+          else
+            for (std::size_t i = 0; i < call_.count; ++i) to[i] = static_cast<T>(from[i]);
         } else {
           using function = typename std::remove_cvref_t<decltype(data<op>())>::function_type;
           if constexpr (has_identity<T, function>)
-            for (std::size_t i = 0; i < call_.count; ++i) to[i] = identity<T, function>();
+            std::fill_n(to, call_.count, identity<T, function>());
         }
       }
     }
