@@ -18,6 +18,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/agreed_signature.hpp"
 #include "base/group/group_name.hpp"
@@ -74,6 +75,9 @@ class endpoint : public shm::wait_interface {
   /// The engine's own conditions, as its engine_entry lists them. The same on all ranks, and
   /// constant.
   virtual std::span<const engine_condition> conditions() const noexcept { return {}; }
+  /// How the ranks of the job exchange data, and why a better way is not in use; one fact each. For
+  /// reports.
+  virtual std::vector<std::string> transports() const { return {"the ranks share one address space"}; }
   /// The ranks that share this rank's memory; null if messages use isend and irecv.
   virtual shm::node* node() noexcept = 0;
   /// Whether any thread of the process may call for this rank, one at a time.

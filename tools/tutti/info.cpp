@@ -12,6 +12,7 @@
 
 #include "base/environment_variables.hpp"
 #include "base/report_text.hpp"
+#include "communicator/internal_calls.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "engines/engine_table.hpp"
 #include "engines/node_topology.hpp"
@@ -21,7 +22,9 @@
 #include "schedule/algorithm.hpp"
 #include "subcommands.hpp"
 #include "tuning/machine.hpp"
+#include "tutti/communicator.hpp"
 #include "tutti/error.hpp"
+#include "tutti/run.hpp"
 #include "tutti/version.hpp"
 
 namespace tutti::tool {
@@ -83,7 +86,25 @@ json active_topology() {
   return one;
 }
 
-json collect() {
+// Starts the ranks of an MPI job, if this process is one, and asks how they exchange data. `is_first`
+// is false on all ranks but the first.
+json transports(bool& is_first) {
+  is_first = true;
+  if (!find_launcher().mpi) return json();
+  json found = json::array();
+  run_options options;
+  options.engine = "mpi";
+  const int status = run(
+      options,
+      [&](communicator& world) {
+        is_first = world.rank() == 0;
+        for (std::string& one : endpoint_of(world.native()).transports()) found.push_back(std::move(one));
+      },
+      std::nothrow);
+  return status == 0 ? found : json();
+}
+
+json collect(json found_transports) {
   json all;
   all["version"] = TUTTI_VERSION;
   all["modules"] = json::array();
@@ -104,6 +125,7 @@ json collect() {
                     {"caches", caches()},
                     {"memory_mib", sysconf(_SC_PHYS_PAGES) / 1024 * sysconf(_SC_PAGESIZE) / 1024}};
   all["topology"] = active_topology();
+  all["transports"] = std::move(found_transports);
   const detail::trees_file trees = detail::user_trees();
   all["trees"] = trees.path.empty() ? json() : json(trees.path);
   all["algorithms"] = catalogue().size();
@@ -168,6 +190,8 @@ void print_table(const json& all) {
   const bool fault = topology.contains("fault");
   fmt::print("\ntopology\n  {}{}\n", text(topology[fault ? "fault" : "text"]),
              topology["pretended"].get<bool>() && !fault ? " (TUTTI_NODES)" : "");
+  if (!all["transports"].is_null()) fmt::print("\ntransports\n");
+  for (const auto& one : all["transports"]) fmt::print("  {}\n", value_of_user(one));
   fmt::print("\ntrees\n  {}\n", all["trees"].is_null() ? "the built-in ones" : value_of_user(all["trees"]));
   fmt::print("\n{} algorithms (tutti list)\n\nvariables\n", all["algorithms"].get<std::size_t>());
   for (const auto& v : all["variables"]) {
@@ -200,7 +224,10 @@ void add_info(CLI::App& app, int& status) {
       print_markdown();
       return;
     }
-    const json all = collect();
+    bool is_first = true;
+    json found_transports = transports(is_first);
+    if (!is_first) return;
+    const json all = collect(std::move(found_transports));
     if (options->as_json)
       fmt::print("{}\n", all.dump(2));
     else

@@ -93,6 +93,7 @@ class mpi_endpoint final : public message_endpoint {
   const hierarchy& topology() const noexcept override { return topology_; }
   std::span<const engine_condition> conditions() const noexcept override { return conditions_; }
   bool any_thread() const noexcept override { return any_thread_; }
+  std::vector<std::string> transports() const override;
   std::unique_ptr<context> open(const group& members, std::uint64_t id, context* parent) override;
   std::unique_ptr<context> open_locally(const group& members, const group_name& name) override;
 

@@ -24,6 +24,7 @@ class node_memory {
   /// rank has memory. Throws only errors of MPI itself.
   void open(MPI_Comm node, bool may_use);
   bool is_open() const noexcept { return segment_.is_open(); }
+  std::size_t bytes() const noexcept { return segment_.memory().bytes(); }
   /// The kind of memory, and why no better kind is in use; the same on all ranks.
   shm::memory_kind kind() const noexcept { return segment_.memory().kind(); }
   const std::string& why_not_better() const noexcept { return segment_.why_not_better(); }

@@ -66,7 +66,9 @@ void statistics::add(collective what, bool nonblocking, const char* algorithm, s
   ++(algorithm != nullptr ? l.rerouted : l.passed);
   l.bytes += bytes;
   l.time += elapsed;
-  ++l.algorithms[algorithm != nullptr ? algorithm : "native"];
+  // MPI executes native calls, except those that use the memory of the node.
+  const bool in_memory = algorithm != nullptr && std::string_view(algorithm).ends_with("native");
+  ++l.algorithms[in_memory ? "in_memory" : algorithm != nullptr ? algorithm : "native"];
 }
 
 void statistics::report() const {
