@@ -98,13 +98,13 @@ json transports(bool& is_first) {
       options,
       [&](communicator& world) {
         is_first = world.rank() == 0;
-        for (std::string& one : endpoint_of(world.native()).transports()) found.push_back(std::move(one));
+        for (std::string& one : endpoint_of(impl_of(world)).transports()) found.push_back(std::move(one));
       },
       std::nothrow);
   return status == 0 ? found : json();
 }
 
-json collect(json found_transports) {
+json collect() {
   json all;
   all["version"] = TUTTI_VERSION;
   all["modules"] = json::array();
@@ -125,7 +125,6 @@ json collect(json found_transports) {
                     {"caches", caches()},
                     {"memory_mib", sysconf(_SC_PHYS_PAGES) / 1024 * sysconf(_SC_PAGESIZE) / 1024}};
   all["topology"] = active_topology();
-  all["transports"] = std::move(found_transports);
   const detail::trees_file trees = detail::user_trees();
   all["trees"] = trees.path.empty() ? json() : json(trees.path);
   all["algorithms"] = catalogue().size();
@@ -224,10 +223,11 @@ void add_info(CLI::App& app, int& status) {
       print_markdown();
       return;
     }
+    // Before the ranks run: to describe the modules is to load them, and MPI must not be over then.
+    json all = collect();
     bool is_first = true;
-    json found_transports = transports(is_first);
+    all["transports"] = transports(is_first);
     if (!is_first) return;
-    const json all = collect(std::move(found_transports));
     if (options->as_json)
       fmt::print("{}\n", all.dump(2));
     else

@@ -125,13 +125,14 @@ void mpi_endpoint::discover_topology(const std::exception_ptr& settings_error, b
 
 std::vector<std::string> mpi_endpoint::transports() const {
   if (size_ == 1) return {"the job has one rank"};
-  const std::string& why = node_memory_.why_not_better();
+  const std::string& found = node_memory_.why_not_better();
+  const std::string why = !found.empty() ? found : "TUTTI_SHM=off or MPI_THREAD_MULTIPLE on one of them";
   if (!node_memory_.is_open())
     return {"MPI carries all data, because the ranks of a node share no memory: " + why};
   std::vector<std::string> all{std::string("the ranks of a node share ") +
                                std::to_string(node_memory_.bytes() / 1024 / 1024) + " MiB of memory (" +
                                name_of(node_memory_.kind()) + ")"};
-  if (!why.empty()) all.push_back("a better kind of memory does not work: " + why);
+  if (!found.empty()) all.push_back("a better kind of memory does not work: " + found);
   all.push_back(has_node_memory_ ? "all ranks of the job are on one node: native collectives use its memory"
                                  : "native collectives of communicators within a node use its memory");
   all.push_back("messages of schedules between ranks of a node use its memory");
