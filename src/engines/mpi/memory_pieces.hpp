@@ -58,10 +58,8 @@ constexpr std::size_t piece_bytes(collective what, int ranks, std::size_t slot) 
   const bool few_bytes_each = posts_blocks_for_all(what) && slot / 2 / static_cast<std::size_t>(ranks) < 1024;
   return few_bytes_each ? slot : slot / 2;
 }
-/// Members of an allreduce combine a slice each, and exchange the results, if there are this many
-/// and the operand is longer.
-inline constexpr int min_ranks_of_slices = 4;
-inline constexpr std::size_t max_bytes_without_slices = 2048;
+/// Members of an allreduce combine a slice each, and exchange the results, if the operand is longer.
+constexpr std::size_t max_bytes_without_slices(int ranks) noexcept { return ranks < 4 ? 8192 : 2048; }
 /// The least part of a long block that a member posts for another one in a round.
 inline constexpr std::size_t min_part_bytes = 64;
 
@@ -103,8 +101,7 @@ constexpr call_pieces divide(collective what, std::size_t count, std::size_t ele
   made.length = what == collective::barrier ? 0 : cuts_elements ? count * element : count;
   const std::size_t blocks = posts_blocks_for_all(what) ? static_cast<std::size_t>(ranks) : 1;
   const std::size_t all = made.length * made.unit * blocks;
-  made.in_slices =
-      what == collective::allreduce && ranks >= min_ranks_of_slices && all > max_bytes_without_slices;
+  made.in_slices = what == collective::allreduce && all > max_bytes_without_slices(ranks);
   made.per_round = made.length;
   made.served = true;
   if (all <= post_line_bytes) return made;
@@ -130,9 +127,7 @@ constexpr std::size_t max_bytes_in_memory(collective what, std::size_t element, 
 /// The longest bcast or allreduce that needs one round.
 constexpr std::size_t max_bytes_of_one_round(collective what, int ranks, std::size_t slot) noexcept {
   const std::size_t piece = std::max(post_line_bytes, slot > 0 ? piece_bytes(what, ranks, slot) : 0);
-  return what == collective::allreduce && ranks >= min_ranks_of_slices
-             ? std::min(piece, max_bytes_without_slices)
-             : piece;
+  return what == collective::allreduce ? std::min(piece, max_bytes_without_slices(ranks)) : piece;
 }
 
 /// Whether the memory of a node serves such a call, if the members have slots and are the node's

@@ -5,7 +5,8 @@
 // which members this one reads, from first() to before end(), and what it does with each post.
 // take() is called in member order, and with this member's own post too.
 //
-// In place, a member overwrites in a round only what it has posted in this round or before.
+// In place, a member overwrites in a round only what it has posted in this round or before. Otherwise
+// it takes its own data from its input, and posts only what other members read.
 #pragma once
 
 #include <algorithm>
@@ -38,9 +39,9 @@ struct memory_round {
   /// Appends an operand of `units` to the result at `to`.
   void combine(std::byte* to, const std::byte* from, std::size_t units, bool is_first) const {
     if (units == 0) return;
-    if (is_first)
+    if (is_first && to != from)
       shm::process_memory::read(to, from, units * unit);
-    else
+    else if (!is_first)
       c.op.combine(to, from, to, units, c.op.state);
   }
 };
@@ -75,16 +76,20 @@ struct bcast : among_all {
 
 struct allreduce : among_all {
   static void take(const memory_round& r, int i, const std::byte* from) {
-    r.combine(r.output() + r.offset(), from, r.n, i == 0);
+    const bool from_input = i == r.member && !r.c.in_place;
+    r.combine(r.output() + r.offset(), from_input ? r.operand() + r.offset() : from, r.n, i == 0);
   }
 };
 struct reduce : allreduce {
+  static bool posts(const memory_round& r) noexcept { return !r.is_root() || r.c.in_place; }
   static int end(const memory_round& r) noexcept { return r.is_root() ? r.size : 0; }
 };
 struct scan : allreduce {
+  static bool posts(const memory_round& r) noexcept { return r.member + 1 < r.size || r.c.in_place; }
   static int end(const memory_round& r) noexcept { return r.member + 1; }
 };
 struct exscan : allreduce {  // member 0 has no result
+  static bool posts(const memory_round& r) noexcept { return r.member + 1 < r.size; }
   static int end(const memory_round& r) noexcept { return r.member; }
 };
 
@@ -103,18 +108,23 @@ struct allreduce_in_slices : among_all {
     return r.second ? slice_of(r, i).n * r.unit : r.bytes();
   }
   static void write(const memory_round& r, std::byte* to) {
-    if (!r.second) return among_all::write(r, to);
-    const slice s = slice_of(r, r.member);
-    memory::write(to, r.output() + r.offset() + s.at * r.unit, s.n * r.unit);
+    const slice mine = slice_of(r, r.member);
+    const std::size_t at = mine.at * r.unit, bytes = mine.n * r.unit;
+    if (r.second) return memory::write(to, r.output() + r.offset() + at, bytes);
+    if (r.c.in_place) return among_all::write(r, to);
+    const std::byte* const from = r.operand() + r.offset();
+    const std::size_t end = at + bytes;  // no other member reads this member's own slice
+    if (at > 0) memory::write(to, from, at);
+    if (end < r.bytes()) memory::write(to + end, from + end, r.bytes() - end);
   }
   static void take(const memory_round& r, int i, const std::byte* from) {
     if (r.second && i == r.member) return;
     const slice s = slice_of(r, r.second ? i : r.member);
-    std::byte* const to = r.output() + r.offset() + s.at * r.unit;
-    if (r.second)
-      memory::read(to, from, s.n * r.unit);
-    else
-      r.combine(to, from + s.at * r.unit, s.n, i == 0);
+    const std::size_t at = s.at * r.unit;
+    std::byte* const to = r.output() + r.offset() + at;
+    if (r.second) return memory::read(to, from, s.n * r.unit);
+    const bool from_input = i == r.member && !r.c.in_place;
+    r.combine(to, (from_input ? r.operand() + r.offset() : from) + at, s.n, i == 0);
   }
 };
 
@@ -166,12 +176,12 @@ struct allgatherv : among_all {
   }
 };
 
-// A member posts one piece for each member.
+// A member posts one piece for each other member.
 struct blocks_for_all : among_all {
   static std::size_t bytes(const memory_round& r, int) noexcept { return r.part(r.size); }
   static void write_from(const memory_round& r, const std::byte* blocks, std::byte* to) {
     for (int i = 0; r.n > 0 && i < r.size; ++i)
-      memory::write(to + r.part(i), blocks + r.offset_in_block(i), r.bytes());
+      if (i != r.member) memory::write(to + r.part(i), blocks + r.offset_in_block(i), r.bytes());
   }
   static void write(const memory_round& r, std::byte* to) { write_from(r, r.operand(), to); }
 };
@@ -186,19 +196,27 @@ struct scatter : blocks_for_all {
   static int end(const memory_round& r) noexcept { return r.c.root + 1; }
   static void take(const memory_round& r, int, const std::byte* from) {
     if (r.n == 0 || (r.is_root() && r.c.in_place)) return;
-    memory::read(r.output() + r.offset(), from + r.part(r.member), r.bytes());
+    const std::byte* const own = static_cast<const std::byte*>(r.c.input);
+    memory::read(r.output() + r.offset(),
+                 r.is_root() ? own + r.offset_in_block(r.member) : from + r.part(r.member), r.bytes());
   }
 };
 
 struct alltoall : blocks_for_all {
   static void take(const memory_round& r, int i, const std::byte* from) {
-    if (r.n > 0) memory::read(r.output() + r.offset_in_block(i), from + r.part(r.member), r.bytes());
+    const bool mine = i == r.member;
+    if (r.n == 0 || (mine && r.c.in_place)) return;
+    memory::read(r.output() + r.offset_in_block(i),
+                 mine ? r.operand() + r.offset_in_block(i) : from + r.part(r.member), r.bytes());
   }
 };
 
+// In place the result goes to block 0, which is posted, or is the operand of member 0.
 struct reduce_scatter_block : blocks_for_all {
   static void take(const memory_round& r, int i, const std::byte* from) {
-    r.combine(r.output() + r.offset(), from + r.part(r.member), r.n, i == 0);
+    const bool mine = i == r.member;
+    r.combine(r.output() + r.offset(),
+              mine ? r.operand() + r.offset_in_block(r.member) : from + r.part(r.member), r.n, i == 0);
   }
 };
 
