@@ -46,17 +46,20 @@ inline constexpr std::size_t post_line_bytes = 48;
 /// The slots of a node with this many ranks. The memory of 128 ranks stays below 36 MiB.
 constexpr std::size_t slot_bytes_of_node(int ranks) noexcept {
   constexpr std::size_t kib = 1024;
-  return ranks <= 8 ? 32 * kib : ranks <= 16 ? 16 * kib : ranks <= 48 ? 8 * kib : 4 * kib;
+  return ranks <= 8    ? 64 * kib
+         : ranks <= 16 ? 32 * kib
+         : ranks <= 32 ? 16 * kib
+         : ranks <= 64 ? 8 * kib
+                       : 4 * kib;
 }
 
 // --- constants for tuning
 
-/// The bytes that a member posts in a round of a long call. A member copies a piece into its slot
-/// while the others read the one before, so pieces are shorter than slots.
-constexpr std::size_t piece_bytes(collective what, int ranks, std::size_t slot) noexcept {
-  if (what == collective::bcast) return std::min(std::size_t{8192}, slot);
-  const bool few_bytes_each = posts_blocks_for_all(what) && slot / 2 / static_cast<std::size_t>(ranks) < 1024;
-  return few_bytes_each ? slot : slot / 2;
+/// The bytes that a member posts in a round of a long call. The root of a bcast copies a piece into
+/// a slot while the others read the one before. Other members copy and read in turn, so they gain
+/// by few rounds.
+constexpr std::size_t piece_bytes(collective what, std::size_t slot) noexcept {
+  return what == collective::bcast ? std::min(std::size_t{8192}, slot) : slot;
 }
 /// Members of an allreduce combine a slice each, and exchange the results, if the operand is longer.
 constexpr std::size_t max_bytes_without_slices(int ranks) noexcept { return ranks < 4 ? 8192 : 2048; }
@@ -80,9 +83,9 @@ struct call_pieces {
 
 /// The units of each block in one round of a call that has many rounds. 0: memory cannot serve it.
 /// `blocks`: how many blocks a member posts.
-constexpr std::size_t units_per_round(collective what, std::size_t unit, std::size_t blocks, int ranks,
+constexpr std::size_t units_per_round(collective what, std::size_t unit, std::size_t blocks,
                                       std::size_t slot) noexcept {
-  for (const std::size_t limit : {piece_bytes(what, ranks, slot), slot}) {
+  for (const std::size_t limit : {piece_bytes(what, slot), slot}) {
     std::size_t units = limit / blocks / unit;
     if (unit == 1) units -= units % 16;
     if (units * unit >= min_part_bytes || (units > 0 && blocks == 1)) return units;
@@ -105,8 +108,8 @@ constexpr call_pieces divide(collective what, std::size_t count, std::size_t ele
   made.per_round = made.length;
   made.served = true;
   if (all <= post_line_bytes) return made;
-  if (slot > 0 && all <= piece_bytes(what, ranks, slot)) return made;
-  if (const std::size_t units = slot > 0 ? units_per_round(what, made.unit, blocks, ranks, slot) : 0)
+  if (slot > 0 && all <= piece_bytes(what, slot)) return made;
+  if (const std::size_t units = slot > 0 ? units_per_round(what, made.unit, blocks, slot) : 0)
     made.per_round = std::min(units, made.length);
   else
     made.served = all <= slot;
@@ -119,14 +122,13 @@ constexpr std::size_t max_bytes_in_memory(collective what, std::size_t element, 
   constexpr std::size_t any_length = ~std::size_t{0} / 2;
   if (what == collective::barrier) return any_length;
   const std::size_t blocks = posts_blocks_for_all(what) ? static_cast<std::size_t>(ranks) : 1;
-  if (slot > 0 && units_per_round(what, combines(what) ? element : 1, blocks, ranks, slot) > 0)
-    return any_length;
+  if (slot > 0 && units_per_round(what, combines(what) ? element : 1, blocks, slot) > 0) return any_length;
   return what == collective::allgatherv ? 0 : std::max(slot, post_line_bytes) / blocks;
 }
 
 /// The longest bcast or allreduce that needs one round.
 constexpr std::size_t max_bytes_of_one_round(collective what, int ranks, std::size_t slot) noexcept {
-  const std::size_t piece = std::max(post_line_bytes, slot > 0 ? piece_bytes(what, ranks, slot) : 0);
+  const std::size_t piece = std::max(post_line_bytes, slot > 0 ? piece_bytes(what, slot) : 0);
   return what == collective::allreduce ? std::min(piece, max_bytes_without_slices(ranks)) : piece;
 }
 
