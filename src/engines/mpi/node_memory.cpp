@@ -11,7 +11,8 @@ void node_memory::open(MPI_Comm node, bool may_use) {
   check(MPI_Comm_size(node, &size), "run", rank);
   static_assert(detail::post_line_bytes == collectives::inline_bytes);
   slot_bytes_ = detail::slot_bytes_of_node(size);
-  const shm::group_memory::sizes sizes{size, collectives::bytes(0), collectives::bytes(slot_bytes_)};
+  const shm::group_memory::sizes sizes{size, collectives::bytes(0), collectives::bytes(slot_bytes_),
+                                       collectives::head_bytes(slot_bytes_)};
   shm::segment_layout layout(size);
   const auto of_messages = shm::process_messages::layout::of(size);
   const shm::segment_part words_part = layout.add("wakeup words", of_messages.shared_bytes());

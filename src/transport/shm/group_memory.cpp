@@ -93,7 +93,9 @@ std::size_t group_memory::reserve(bool large, std::size_t blocks) noexcept {
 }
 
 void group_memory::release(bool large, std::size_t first, std::size_t blocks) noexcept {
-  std::memset(block(large, first), 0, blocks * (large ? of_.large_block : of_.small_block));
+  const std::size_t bytes = large ? of_.large_block : of_.small_block;
+  for (std::size_t i = first; i < first + blocks; ++i)
+    std::memset(block(large, i), 0, std::min(bytes, of_.head));
   std::fill_n(used(large) + first, blocks, std::uint8_t{0});
 }
 

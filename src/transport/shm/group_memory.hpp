@@ -22,6 +22,7 @@ class group_memory {
     int ranks;                // of the node
     std::size_t small_block;  // a multiple of 128, as the next
     std::size_t large_block;
+    std::size_t head = ~std::size_t{0};  // of a block: the bytes that must be 0 when it is given out
 
     // The small blocks get at most 8 MiB, and what the large ones leave of 36 MiB. But there are
     // always some for 16 groups of all ranks.
@@ -32,7 +33,7 @@ class group_memory {
     std::size_t large_blocks() const noexcept { return large_groups * static_cast<std::size_t>(ranks); }
     std::size_t bytes() const noexcept;
   };
-  /// The memory of a group, initially 0.
+  /// The memory of a group. The heads of its blocks are 0 initially.
   struct place {
     std::byte* memory = nullptr;  ///< null: no memory is left
     bool large = false;

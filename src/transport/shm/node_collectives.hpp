@@ -51,7 +51,11 @@ class node_collectives {
   /// The memory of one member, initially 0. `slot_bytes` may be 0: then operands of at most
   /// inline_bytes are served. It is a multiple of 64.
   static constexpr std::size_t bytes(std::size_t slot_bytes) noexcept {
-    return sizeof(block) + lines_of(slot_bytes) * sizeof(post_line) + T::slot_count * slot_bytes;
+    return head_bytes(slot_bytes) + T::slot_count * slot_bytes;
+  }
+  /// The part before the slots, which alone must be 0 initially.
+  static constexpr std::size_t head_bytes(std::size_t slot_bytes) noexcept {
+    return sizeof(block) + lines_of(slot_bytes) * sizeof(post_line);
   }
   /// `blocks[i]`: the memory of member i, `ranks[i]`: its rank in `words`. `start`: the first
   /// sequence number, the same on all members.

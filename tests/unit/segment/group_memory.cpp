@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #include "engines/mpi/memory_pieces.hpp"
+#include "transport/shm/node_collectives.hpp"
+#include "transport/shm/process_messages.hpp"
 
 namespace tutti::shm {
 namespace {
@@ -151,16 +153,19 @@ TEST(group_memory, survives_a_process_that_ends_with_the_mutex) {
 
 TEST(group_memory, grows_slowly_with_the_ranks) {
   // With the slots of the mpi engine.
-  constexpr std::size_t mib = std::size_t{1} << 20, slots = 4;
-  const auto bytes = [](int ranks) {
-    const std::size_t slot = detail::slot_bytes_of_node(ranks);
-    return group_memory::sizes{ranks, 640, 640 + slots * slot}.bytes();
+  constexpr std::size_t mib = std::size_t{1} << 20;
+  using collectives = node_collectives<process_memory>;
+  const auto of = [](int ranks) {
+    return group_memory::sizes{ranks, collectives::bytes(0),
+                               collectives::bytes(detail::slot_bytes_of_node(ranks))};
   };
-  EXPECT_LT(bytes(2), 6 * mib);
-  EXPECT_LT(bytes(8), 24 * mib);
-  for (const int ranks : {16, 48, 64, 128}) EXPECT_LE(bytes(ranks), 36 * mib) << ranks;
-  const group_memory::sizes many{128, 640, 640 + slots * 4096};
-  EXPECT_GE(many.small_blocks(), 16u * 128);
+  EXPECT_LT(of(2).bytes(), 9 * mib);
+  EXPECT_LT(of(8).bytes(), 32 * mib);
+  for (const int ranks : {16, 32, 48, 64, 128}) EXPECT_LE(of(ranks).bytes(), 37 * mib) << ranks;
+  EXPECT_GE(of(128).small_blocks(), 16u * 128);
+  // With the channels, the ranks of a node share at most 64 MiB.
+  const auto channels = process_messages::layout::of(128);
+  EXPECT_LE(of(128).bytes() + channels.shared_bytes() + 128 * channels.rank_bytes(), 64 * mib);
 }
 
 }  // namespace
