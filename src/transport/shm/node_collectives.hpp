@@ -7,15 +7,15 @@
 // Each member has a block of lines that it alone writes:
 //
 //   acknowledgement   the member has finished all calls before this number
+//   request           the calls in which the member wants messages, see want_messages()
 //   8 or 64 post lines   sequence number, digest of the call, up to 48 bytes
 //   4 slots           longer operands, up to slot_bytes
 //
-// With L lines, call n uses post line n % L and slot n % 4. A member that takes part in call n publishes n + 1 in
-// its post line. The others read the operand there. A member writes its line in call n if all
-// others have acknowledged call n - L. It writes its slot if all have acknowledged call n - 4. The
-// line also says which calls its member had finished. So a sequence of allreduces reads no
-// acknowledgements, and the root of a bcast reads them once in L calls. A root does not wait for
-// the members of the current call.
+// With L lines, call n uses post line n % L and slot n % 4. A member that takes part in call n publishes n +
+// 1 in its post line. The others read the operand there. A member writes its line in call n if all others
+// have acknowledged call n - L. It writes its slot if all have acknowledged call n - 4. The line also says
+// which calls its member had finished. So a sequence of allreduces reads no acknowledgements, and the root of
+// a bcast reads them once in L calls. A root does not wait for the members of the current call.
 //
 // Wake-ups. A member that has got all it waits for wakes those that still sleep, after its
 // acknowledgement. A member that must still wait wakes nobody. The last member to arrive always
@@ -145,6 +145,43 @@ class node_collectives {
       if (i != member_) words_->signal(ranks_[index(i)], wait_for_post | wait_for_acknowledgement);
   }
 
+  // --- calls by address
+
+  // A member that posts an address keeps its memory until has_finished(n, i) for all readers. If a
+  // call before n is under way on a reader, the acknowledgement comes after that one.
+  bool has_finished(std::uint64_t n, int i) {
+    if (has_reached(finished_[index(i)], n + 1)) return true;
+    finished_[index(i)] = M::acquire(blocks_[index(i)]->acknowledged);
+    return has_reached(finished_[index(i)], n + 1);
+  }
+  /// This member cannot read the memory of others. From now on it wants messages in all calls that
+  /// it has not finished. Requires that it has a call under way.
+  void want_messages() {
+    block& mine = *blocks_[index(member_)];
+    if (M::acquire(mine.wanted) != 0) return;
+    M::set(mine.wanted_from, unfinished_);
+    M::set(mine.finished_later, finished_later_);
+    words_->publish(mine.wanted, std::uint64_t{1});
+    wake_members();
+  }
+  /// Whether member i wants messages in call n. The answer may become true while the member has not
+  /// finished the call, and never later. So a member that has finished it without a message has not
+  /// wanted one.
+  bool wants_messages(std::uint64_t n, int i) const {
+    const block& of = *blocks_[index(i)];
+    if (M::acquire(of.wanted) == 0) [[likely]]
+      return false;
+    const std::uint64_t from = M::view(of.wanted_from);
+    if (!has_reached(n, from)) return false;
+    const std::uint64_t later = n - from - 1;  // 2^64 - 1 for the first one
+    return later >= 64 || (M::view(of.finished_later) >> later & 1) == 0;
+  }
+  /// The rank of a member in the words.
+  int rank_of(int i) const noexcept { return ranks_[index(i)]; }
+  const std::byte* memory_of(int i) const noexcept {
+    return reinterpret_cast<const std::byte*>(blocks_[index(i)]);
+  }
+
   // --- blocking calls
 
   // They call `on_mismatch(i, digest)` if member i makes another call. It must throw.
@@ -195,6 +232,9 @@ class node_collectives {
   };
   struct block {
     alignas(128) std::atomic<std::uint64_t> acknowledged{0};
+    // In a line that hardly ever changes, because the others poll it.
+    alignas(64) std::atomic<std::uint64_t> wanted{0};
+    std::uint64_t wanted_from = 0, finished_later = 0;
   };
   static_assert(sizeof(post_line) == 64);
 
