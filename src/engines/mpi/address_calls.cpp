@@ -220,6 +220,7 @@ void address_calls::send_parts_of_rounds(address_round r, std::uint64_t first, s
     r.second = n != first;
     send_parts<Kind>(r, n);
   }
+  messages_.progress();
 }
 
 // A reader that has finished its last round has finished the first one too.

@@ -127,7 +127,9 @@ struct alltoall : among_all {
 
 struct reduce : to_root {
   static bool combines(const address_round& r) noexcept { return r.is_root(); }
-  static const std::byte* own_part(const address_round& r) noexcept { return r.operand(); }
+  static const std::byte* own_part(const address_round& r) noexcept {
+    return r.is_root() ? r.operand() : nullptr;
+  }
 };
 
 struct reduce_scatter_block : among_all {

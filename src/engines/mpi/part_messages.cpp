@@ -26,6 +26,11 @@ void part_messages::send(std::uint64_t n, int rank, const std::byte* data, std::
   ep_.messages_on_node()->isend(rank, tag(n), data, bytes, one.state);
 }
 
+void part_messages::progress() {
+  if (!sent_.empty()) [[unlikely]]
+    ep_.messages_on_node()->progress_all();
+}
+
 bool part_messages::all_sent(std::uint64_t first, std::uint64_t last, const shm::wait_site& site) {
   const auto is_of_call = [&](const sent_part& one) { return one.n - first <= last - first; };
   for (sent_part& one : sent_) {

@@ -25,6 +25,9 @@ class part_messages {
 
   /// Sends a part, unless it has been sent in this round.
   void send(std::uint64_t n, int rank, const std::byte* data, std::size_t bytes);
+  /// Continues the sends, and all other messages of the node. A waiting owner must call it, because
+  /// its readers wait for their parts.
+  void progress();
   /// Whether all sends of the rounds `first` to `last` are complete. If so, forgets them.
   bool all_sent(std::uint64_t first, std::uint64_t last, const shm::wait_site& site);
   /// Begins or continues a receive. Returns whether it is complete. A round has one at a time.

@@ -11,11 +11,12 @@
 //   8 or 64 post lines   sequence number, digest of the call, up to 48 bytes
 //   4 slots           longer operands, up to slot_bytes
 //
-// With L lines, call n uses post line n % L and slot n % 4. A member that takes part in call n publishes n +
-// 1 in its post line. The others read the operand there. A member writes its line in call n if all others
-// have acknowledged call n - L. It writes its slot if all have acknowledged call n - 4. The line also says
-// which calls its member had finished. So a sequence of allreduces reads no acknowledgements, and the root of
-// a bcast reads them once in L calls. A root does not wait for the members of the current call.
+// With L lines, call n uses post line n % L and slot n % 4. A member that takes part in call n
+// publishes n + 1 in its post line. The others read the operand there. A member writes its line in
+// call n if all others have acknowledged call n - L. It writes its slot if all have acknowledged
+// call n - 4. The line also says which calls its member had finished. So a sequence of allreduces
+// reads no acknowledgements, and the root of a bcast reads them once in L calls. A root does not
+// wait for the members of the current call, unless it has posted an address.
 //
 // Wake-ups. A member that has got all it waits for wakes those that still sleep, after its
 // acknowledgement. A member that must still wait wakes nobody. The last member to arrive always
