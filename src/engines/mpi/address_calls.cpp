@@ -39,7 +39,7 @@ bool address_calls::advance_call(const call& c, memory_progress& p, bool overlap
     if (!post<Kind>(r, p, overlaps)) return false;
     send_parts_of_rounds<Kind>(r, p.number - (r.second ? 1 : 0), p.number + 1);
     if (!take<Kind>(r, p)) return false;
-    of_.finish(p.number);
+    of_.finish_by_address(p.number);
     messages_.end(p.number);
     ++p.number;
     --p.rounds_left;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The steps of the calls by address (memory_by_address.hpp) of a communicator in the memory of a
-// node. A round: this member posts its address if it is an owner, takes its parts, and acknowledges.
-// After the last round it waits until its readers have acknowledged. Calls may overlap: an
-// acknowledgement says that all earlier calls are finished too, so an earlier call that is under way
-// on a reader delays the end of this one.
+// node. A round: this member posts its address if it is an owner, takes its parts, and says so.
+// After the last round it waits until its readers have finished it, whatever earlier calls they have
+// under way.
 //
 // The kernel may refuse a read that it has permitted at the set-up. Then the reader asks its owners
 // for messages from now on, and takes the part of each owner from a message. An owner serves such

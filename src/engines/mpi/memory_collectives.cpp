@@ -47,7 +47,7 @@ memory_collectives::memory_collectives(mpi_endpoint& ep, const detail::group_nam
   slot_bytes_ = of_->slot_bytes();
   max_direct_bcast_ = detail::max_bytes_of_one_round(collective::bcast, of_->size(), slot_bytes_);
   max_direct_allreduce_ = detail::max_bytes_of_one_round(collective::allreduce, of_->size(), slot_bytes_);
-  if (ep_.memory().may_copy())
+  if (ep_.memory().may_copy() && slot_bytes_ > 0)
     by_address_ = std::make_unique<address_calls>(
         ep_, *of_,
         [this](std::uint64_t mine, int i, std::uint64_t other) { throw_mismatch(mine, i, other); });

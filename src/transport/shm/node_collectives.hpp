@@ -10,6 +10,7 @@
 //   request           the calls in which the member wants messages, see want_messages()
 //   8 or 64 post lines   sequence number, digest of the call, up to 48 bytes
 //   4 slots           longer operands, up to slot_bytes
+//   64 words          the last calls by address that the member has finished
 //
 // With L lines, call n uses post line n % L and slot n % 4. A member that takes part in call n
 // publishes n + 1 in its post line. The others read the operand there. A member writes its line in
@@ -52,7 +53,8 @@ class node_collectives {
   /// The memory of one member, initially 0. `slot_bytes` may be 0: then operands of at most
   /// inline_bytes are served. It is a multiple of 64.
   static constexpr std::size_t bytes(std::size_t slot_bytes) noexcept {
-    return sizeof(block) + lines_of(slot_bytes) * sizeof(post_line) + T::slot_count * slot_bytes;
+    const std::size_t words = slot_bytes > 0 ? T::line_count_with_slots * sizeof(std::uint64_t) : 0;
+    return sizeof(block) + lines_of(slot_bytes) * sizeof(post_line) + T::slot_count * slot_bytes + words;
   }
   /// `blocks[i]`: the memory of member i, `ranks[i]`: its rank in `words`. `start`: the first
   /// sequence number, the same on all members.
@@ -146,14 +148,19 @@ class node_collectives {
       if (i != member_) words_->signal(ranks_[index(i)], wait_for_post | wait_for_acknowledgement);
   }
 
-  // --- calls by address
+  // --- calls by address, of members with slots
 
-  // A member that posts an address keeps its memory until has_finished(n, i) for all readers. If a
-  // call before n is under way on a reader, the acknowledgement comes after that one.
-  bool has_finished(std::uint64_t n, int i) {
-    if (has_reached(finished_[index(i)], n + 1)) return true;
-    finished_[index(i)] = M::acquire(blocks_[index(i)]->acknowledged);
-    return has_reached(finished_[index(i)], n + 1);
+  // Each member posts an address or reads one, or both. A member that posts one keeps its memory
+  // until has_finished(n, i) for all readers. It does not wait for the acknowledgement, which comes
+  // after all calls before n.
+  void finish_by_address(std::uint64_t n) {
+    words_->publish(finished_word(member_, n), n + 1);
+    finish(n);
+  }
+  /// Also true if the word already has a later call. That one was posted after all members had
+  /// acknowledged call n.
+  bool has_finished(std::uint64_t n, int i) const {
+    return has_reached(M::acquire(finished_word(i, n)), n + 1);
   }
   /// This member cannot read the memory of others. From now on it wants messages in all calls that
   /// it has not finished. Requires that it has a call under way.
@@ -248,6 +255,11 @@ class node_collectives {
   }
   post_line& line_of(int i, std::uint64_t n) const noexcept {
     return reinterpret_cast<post_line*>(blocks_[index(i)] + 1)[n & (line_count_ - 1)];
+  }
+  std::atomic<std::uint64_t>& finished_word(int i, std::uint64_t n) const noexcept {
+    std::byte* const words = reinterpret_cast<std::byte*>(blocks_[index(i)] + 1) +
+                             line_count_ * sizeof(post_line) + T::slot_count * slot_bytes_;
+    return reinterpret_cast<std::atomic<std::uint64_t>*>(words)[n & (line_count_ - 1)];
   }
   std::byte* place(int i, std::uint64_t n, std::size_t bytes) noexcept {
     if (bytes <= inline_bytes) return line_of(i, n).data;
