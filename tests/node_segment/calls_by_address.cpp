@@ -74,7 +74,7 @@ void run_overlapping(context& c, const Before& before) {
     if (complete[i]) calls[i]->overwrite();
     if (!complete[i]) ++left;
   }
-  while (left > 0)
+  for (; left > 0; c.ep().pause(here))
     for (std::size_t i = states.size(); i-- > 0;)
       if (!complete[i] && c.native_progress(states[i], false, here)) {
         complete[i] = true;
