@@ -3,7 +3,6 @@
 // Native collectives by address: all kinds, roots, operators and lengths, in place and not, many at
 // a time. Each rank overwrites its buffers as soon as its call returns. Then the kernel refuses the
 // reads of some ranks, and all results are the same.
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -131,12 +130,12 @@ void run_all() {
   run_longest(*usual);
   const std::string text = errors.text();
   std::fputs(text.c_str(), stderr);
-  const auto lines = std::count(text.begin(), text.end(), '\n');
-  const bool may_report = has_filter && memory.may_copy();
-  require(lines == (may_report ? 1 : 0), "there are " + std::to_string(lines) + " reports");
-  require(!may_report || text.find("tutti: rank " + std::to_string(here_is.rank) +
-                                   " may not read the memory of rank ") == 0,
-          "the report is " + text);
+  std::size_t reports = 0;
+  const std::string report =
+      "tutti: rank " + std::to_string(here_is.rank) + " may not read the memory of rank ";
+  for (std::size_t at = text.find(report); at != std::string::npos; at = text.find(report, at + 1)) ++reports;
+  const std::size_t expected = has_filter && memory.may_copy() ? 1 : 0;
+  require(reports == expected, "there are " + std::to_string(reports) + " reports: " + text);
   ep.end();
 }
 
