@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Native collectives over MPI use the memory of the node: all kinds, lengths, roots and operators,
-// blocking, prepared and in steps, over communicators and groups. MPI's own collectives are
+// Native collectives over MPI use the memory of the node, with TUTTI_SHM=cells: all kinds, lengths, roots and
+// operators, blocking, prepared and in steps, over communicators and groups. MPI's own collectives are
 // counted: there must be none.
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -197,7 +198,8 @@ void run_groups(tutti::mpi::mpi_endpoint& ep) {
     groups.push_back(ep.open_locally(all_ranks(), {n, 7}));
     context& one = *groups.back();
     const bool slots = one.native_in_memory(signature_of(collective::allgatherv)).has_value();
-    require(slots == (n < shm::group_memory::sizes::large_groups), "group " + std::to_string(n) + " has other memory");
+    require(slots == (n < shm::group_memory::sizes::large_groups),
+            "group " + std::to_string(n) + " has other memory");
     reduce_in(one, slots ? 512 : 3, false);
     agreed_signature longer = signature_of(collective::bcast);
     longer.count = 49;
@@ -224,12 +226,14 @@ void run_all() {
   reduce_in(*job, 9, false);
   run_groups(ep);
   require(collectives_of_mpi == 0, "MPI has executed a collective");
+  require(ep.memory().calls_by_address() == 0, "a call has gone by address");
   ep.end();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  setenv("TUTTI_SHM", "cells", 1);  // calls_by_address.cpp tests the other way
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &here_is.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &here_is.size);

@@ -84,10 +84,21 @@ class checked_call {
   checked_call(const checked_call&) = delete;
   checked_call& operator=(const checked_call&) = delete;
 
+  /// Keeps the result and overwrites the buffers, which other ranks must not read any more.
+  void overwrite() {
+    const auto fill = [](std::vector<T>& data) {
+      if (!data.empty()) std::memset(static_cast<void*>(data.data()), 0x5a, data.size() * sizeof(T));
+    };
+    fill(input_);
+    result_ = output_;
+    fill(output_);
+    is_overwritten_ = true;
+  }
   void compare() const {
-    const std::size_t n = made.what == collective::reduce_scatter_block ? made.count : output_.size();
+    const std::vector<T>& result = is_overwritten_ ? result_ : output_;
+    const std::size_t n = made.what == collective::reduce_scatter_block ? made.count : result.size();
     for (std::size_t i = 0; i < n; ++i)
-      if (output_[i] != expected_[i])
+      if (result[i] != expected_[i])
         throw std::runtime_error(
             "rank " + std::to_string(me()) + " of " + std::to_string(here_is.size) + ": " +
             std::string(name_of(made.what)) + " of " + std::to_string(made.count) + " elements of " +
@@ -230,7 +241,8 @@ class checked_call {
   }
 
   unsigned salt_;
-  std::vector<T> input_, output_, expected_;
+  bool is_overwritten_ = false;
+  std::vector<T> input_, output_, expected_, result_;
   std::vector<int> counts_, displs_;
 };
 
@@ -250,8 +262,9 @@ void check_calls(const Kinds& kinds, std::initializer_list<std::size_t> lengths,
       for (int root = 0; root < (is_rooted(what) ? here_is.size : 1); ++root)
         for (const bool in_place : {false, true}) {
           for (int i = 0; i < (what == collective::allgatherv ? 6 : 1); ++i) {
-            const checked_call<T> one(what, n, root, salt++, in_place);
+            checked_call<T> one(what, n, root, salt++, in_place);
             run(one.made);
+            one.overwrite();
             one.compare();
           }
         }

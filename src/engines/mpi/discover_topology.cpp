@@ -33,7 +33,7 @@ constexpr int rank_info_ints = sizeof(rank_info) / sizeof(int);
 
 // Launchers may have bound each rank to some cores, so this function unites the sets of all ranks
 // of the machine.
-rank_info local_info(MPI_Comm job, int rank, bool may_use_memory, node_counters& counters,
+rank_info local_info(MPI_Comm job, int rank, memory_use use_of_memory, node_counters& counters,
                      node_memory& memory) {
   MPI_Comm node;
   check(MPI_Comm_split_type(job, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node), "run", rank);
@@ -46,7 +46,7 @@ rank_info local_info(MPI_Comm job, int rank, bool may_use_memory, node_counters&
   check(MPI_Allreduce(&mine, &all, static_cast<int>(sizeof mine), MPI_BYTE, MPI_BOR, node), "run", rank);
   check(MPI_Bcast(&leader, 1, MPI_INT, 0, node), "run", rank);
   counters.open(node);
-  memory.open(node, may_use_memory);
+  memory.open(node, use_of_memory);
   check(MPI_Comm_free(&node), "run", rank);
   return {leader, ranks > std::max(1, CPU_COUNT(&all)) ? 1 : 0, 0, 0, 0};
 }
@@ -80,11 +80,11 @@ void throw_rejection(const std::vector<rank_info>& all, const std::exception_ptr
 
 }  // namespace
 
-// `settings_error`: the exception for this rank's environment, or null. `may_use_memory`: native
-// collectives may use the memory of the node, if all its ranks permit it.
-void mpi_endpoint::discover_topology(const std::exception_ptr& settings_error, bool may_use_memory) {
+// `settings_error`: the exception for this rank's environment, or null. `use_of_memory`: how
+// native collectives may use the memory of the node, as far as all its ranks permit it.
+void mpi_endpoint::discover_topology(const std::exception_ptr& settings_error, memory_use use_of_memory) {
   const std::string own_text = setting(topology_variable).value_or("");
-  mpi::rank_info mine = local_info(job_, rank_, may_use_memory, node_counters_, node_memory_);
+  mpi::rank_info mine = local_info(job_, rank_, use_of_memory, node_counters_, node_memory_);
   mine.text_length = static_cast<int>(own_text.size());
   mine.polls_natives = failure_monitor_->checks() || !can_progress_in_waits() ? 1 : 0;
   mine.error_length = static_cast<int>(text_of(settings_error).size());

@@ -20,6 +20,7 @@ constexpr int sleep_ms = 1;
 
 // Describes a call in the 56 bits of a digest. All members of the same call have the same one, in
 // each of its rounds. `bytes`: of the operand or of a block; in an allgatherv, of all blocks.
+// `root`: without a root, 1 for a long call that only members out of place make so, else 0.
 constexpr std::uint64_t digest(collective what, std::size_t bytes, int root) noexcept {
   static_assert(collective_names.size() <= 32);
   return static_cast<std::uint64_t>(what) | static_cast<std::uint64_t>(root & 0x7ffff) << 5 |
@@ -38,6 +39,19 @@ std::size_t longest_block(const call& c) noexcept {
 }
 
 }  // namespace
+
+memory_collectives::memory_collectives(mpi_endpoint& ep, const detail::group_name& name,
+                                       std::unique_ptr<node_memory::collectives> of)
+    : ep_(ep), name_(name), of_(std::move(of)) {
+  if (of_ == nullptr) return;
+  slot_bytes_ = of_->slot_bytes();
+  max_direct_bcast_ = detail::max_bytes_of_one_round(collective::bcast, of_->size(), slot_bytes_);
+  max_direct_allreduce_ = detail::max_bytes_of_one_round(collective::allreduce, of_->size(), slot_bytes_);
+  if (ep_.memory().may_copy() && slot_bytes_ > 0)
+    by_address_ = std::make_unique<address_calls>(
+        ep_, *of_,
+        [this](std::uint64_t mine, int i, std::uint64_t other) { throw_mismatch(mine, i, other); });
+}
 
 memory_collectives::~memory_collectives() { ep_.memory().leave(name_); }
 
@@ -105,23 +119,37 @@ void memory_collectives::run(const call& c) {
 void memory_collectives::run_in_rounds(const call& c) {
   progress p = begin(c);
   waiter w(*this, name_of(c.what).data());
-  of_->wait(shm::wait_for_post | shm::wait_for_acknowledgement, w, [&] { return advance(c, p, false); });
+  std::uint32_t reasons = shm::wait_for_post | shm::wait_for_acknowledgement;
+  if (p.by_address) reasons |= shm::wait_for_message | shm::wait_for_space;  // after a refusal
+  of_->wait(reasons, w, [&] { return advance(c, p, false); });
 }
 
 memory_collectives::progress memory_collectives::begin(const call& c) noexcept {
   progress p;
   const bool vector = is_vector_form(c.what);
   p.pieces = divide(c.what, vector ? longest_block(c) : c.count, c.type.size);
-  p.rounds_left = p.pieces.rounds();
-  p.number = of_->begin(p.rounds_left);
   const std::size_t bytes = c.what == collective::barrier ? 0
                             : vector                      ? detail::agreed_total(c.out_counts, c.type.size)
                                                           : c.count * c.type.size;
-  p.digest = digest(c.what, bytes, is_rooted(c.what) ? c.root : 0);
+  p.by_address = by_address_ != nullptr && goes_by_address(c, bytes);
+  const bool out_of_place = p.by_address && address_calls::overwrites_in_place(c.what);
+  p.rounds_left = p.by_address ? address_calls::rounds(c.what) : p.pieces.rounds();
+  p.number = of_->begin(p.rounds_left);
+  p.digest = digest(c.what, bytes, is_rooted(c.what) ? c.root : out_of_place ? 1 : 0);
+  if (p.by_address) ep_.memory().count_call_by_address();
   return p;
 }
 
+// Blocking calls that run() makes in one round, and the same calls in steps, must be alike.
+bool memory_collectives::goes_by_address(const call& c, std::size_t bytes) const noexcept {
+  const std::size_t direct = c.what == collective::bcast       ? max_direct_bcast_
+                             : c.what == collective::allreduce ? max_direct_allreduce_
+                                                               : 0;
+  return bytes > direct && by_address_->serves(c, bytes);
+}
+
 bool memory_collectives::advance(const call& c, progress& p, bool overlaps) {
+  if (p.by_address) return by_address_->advance(c, p, overlaps);
   return with_rounds_of(c.what, p.pieces.in_slices, [&]<class Rounds>(Rounds) {
     const detail::call_pieces& all = p.pieces;
     for (; p.rounds_left > 0; --p.rounds_left) {
@@ -180,7 +208,7 @@ void memory_collectives::throw_mismatch(std::uint64_t mine, int member, std::uin
     std::string made(name_of(what));
     if (what == collective::barrier) return made;
     made += " of " + std::to_string(is >> 24 & 0xffffffff) + " bytes";
-    if (!is_rooted(what)) return made;
+    if (!is_rooted(what)) return (is >> 5 & 0x7ffff) != 0 ? made + " (not in place)" : made;
     const bool root_sends = what == collective::bcast || what == collective::scatter;
     return made + (root_sends ? " from root " : " to root ") + std::to_string(is >> 5 & 0x7ffff);
   };

@@ -3,7 +3,8 @@
 // The native collectives of a communicator whose members share a node. They use the node's memory
 // and no message of MPI. A call is a sequence of rounds, each of which is a call of
 // node_collectives.hpp. memory_pieces.hpp divides a call into rounds. memory_rounds.hpp states what
-// the members do in a round, and this class makes the steps.
+// the members do in a round, and this class makes the steps. Long calls go by address
+// (address_calls.hpp).
 //
 // All members begin the same native collectives in the same order, and whether one of them is
 // served depends only on what is equal on all members.
@@ -16,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "engines/mpi/address_calls.hpp"
 #include "engines/mpi/memory_pieces.hpp"
 #include "engines/mpi/memory_rounds.hpp"
 #include "engines/mpi/node_memory.hpp"
@@ -29,13 +31,7 @@ class mpi_endpoint;
 class memory_collectives {
  public:
   memory_collectives(mpi_endpoint& ep, const detail::group_name& name,
-                     std::unique_ptr<node_memory::collectives> of)
-      : ep_(ep), name_(name), of_(std::move(of)) {
-    if (of_ == nullptr) return;
-    slot_bytes_ = of_->slot_bytes();
-    max_direct_bcast_ = detail::max_bytes_of_one_round(collective::bcast, of_->size(), slot_bytes_);
-    max_direct_allreduce_ = detail::max_bytes_of_one_round(collective::allreduce, of_->size(), slot_bytes_);
-  }
+                     std::unique_ptr<node_memory::collectives> of);
   ~memory_collectives();
   memory_collectives(const memory_collectives&) = delete;
   memory_collectives& operator=(const memory_collectives&) = delete;
@@ -78,16 +74,7 @@ class memory_collectives {
 
   // --- calls in steps
 
-  struct progress {
-    std::uint64_t number = 0;  // of the round that is under way
-    std::uint64_t rounds_left = 0;
-    std::uint64_t digest = 0;
-    detail::call_pieces pieces;
-    std::size_t at = 0;   // units that earlier rounds have moved
-    int next = 0;         // the first member whose post has not been taken
-    bool posted = false;  // in this round, as far as this member posts
-    bool second = false;  // of the two rounds of a piece in slices
-  };
+  using progress = memory_progress;
   progress begin(const call& c) noexcept;
   /// Continues as far as possible without a wait. Returns whether the call is complete.
   bool advance(const call& c, progress& p) { return advance(c, p, true); }
@@ -96,6 +83,7 @@ class memory_collectives {
 
  private:
   class waiter;
+  bool goes_by_address(const call& c, std::size_t bytes) const noexcept;
   detail::call_pieces divide(collective what, std::size_t count, std::size_t element_bytes) const noexcept {
     return detail::divide(what, count, element_bytes, of_->size(), slot_bytes_);
   }
@@ -112,6 +100,7 @@ class memory_collectives {
   std::unique_ptr<node_memory::collectives> of_;
   std::size_t slot_bytes_ = 0;
   std::size_t max_direct_bcast_ = 0, max_direct_allreduce_ = 0;
+  std::unique_ptr<address_calls> by_address_;  // null: no call goes by address
 };
 
 }  // namespace tutti::mpi

@@ -2,7 +2,8 @@
 //
 // How a native collective in the memory of a node is divided into rounds. In a round a member posts
 // at most one slot. All members compute the same numbers, because these depend only on the kind,
-// the length, the element, the number of members and the slot. The constants for tuning are here.
+// the length, the element, the number of members and the slot. Or the call goes by address, see
+// memory_by_address.hpp. The constants for tuning are here.
 #pragma once
 
 #include <algorithm>
@@ -66,7 +67,45 @@ constexpr std::size_t max_bytes_without_slices(int ranks) noexcept { return rank
 /// The least part of a long block that a member posts for another one in a round.
 inline constexpr std::size_t min_part_bytes = 64;
 
+/// A call goes by address if a reader gets at least this many bytes from an owner. With fewer cores
+/// than ranks each round costs the change to another process, and such a call has one round or two.
+struct address_limits {
+  std::size_t with_cores, without_cores;
+};
+inline constexpr std::size_t never_by_address = ~std::size_t{0};
+constexpr address_limits address_limits_of(collective what) noexcept {
+  constexpr std::size_t kib = 1024;
+  switch (what) {
+    case collective::bcast:
+    case collective::gather:
+    case collective::scatter:
+    case collective::allgather:
+    case collective::allgatherv:  // the mean block
+    case collective::alltoall:
+      return {256 * kib, 16 * kib};
+    case collective::reduce:
+    case collective::reduce_scatter_block:
+      return {1024 * kib, 16 * kib};
+    case collective::allreduce:  // of the slice that a member combines
+      return {256 * kib, 16 * kib};
+    default:
+      return {never_by_address, never_by_address};
+  }
+}
+/// A reduction by address reads and combines this many bytes at a time. They stay in the L2 cache.
+inline constexpr std::size_t combined_piece_bytes = 65536;
+
 // --- the division
+
+/// Part `i` of `n` units that are divided into `parts`.
+struct unit_slice {
+  std::size_t at, n;
+};
+constexpr unit_slice slice_of(std::size_t n, int parts, int i) noexcept {
+  const auto p = static_cast<std::size_t>(parts), k = static_cast<std::size_t>(i);
+  const std::size_t quotient = n / p, rest = n % p;
+  return {k * quotient + std::min(k, rest), quotient + (k < rest ? 1 : 0)};
+}
 
 struct call_pieces {
   std::size_t unit = 1;       ///< bytes that are not cut: an element of a reduction, else 1

@@ -11,11 +11,27 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
+#include "engines/mpi/memory_pieces.hpp"
 #include "transport/shm/process_memory.hpp"
 #include "tutti/call.hpp"
 
 namespace tutti::mpi {
+
+/// A call under way.
+struct memory_progress {
+  std::uint64_t number = 0;  // of the round that is under way
+  std::uint64_t rounds_left = 0;
+  std::uint64_t digest = 0;
+  detail::call_pieces pieces;
+  std::size_t at = 0;        // units that earlier rounds have moved, or this round has combined
+  int next = 0;              // the first member whose post has not been taken
+  bool posted = false;       // in this round, as far as this member posts
+  bool second = false;       // of the two rounds of a piece in slices
+  bool by_address = false;   // see address_calls.hpp, also for the next
+  bool by_messages = false;  // the parts of this round come as messages
+};
 
 /// One round as one member sees it. Its piece is `n` units, from unit `at` of the operand or of
 /// each block.
@@ -45,6 +61,17 @@ struct memory_round {
       c.op.combine(to, from, to, units, c.op.state);
   }
 };
+
+/// The offset of a block in the output of an allgatherv, in bytes.
+inline std::size_t offset_in_output(const call& c, int i) noexcept {
+  std::size_t elements = 0;
+  if (c.out_displs.given()) {
+    elements = c.out_displs[static_cast<std::size_t>(i)];
+  } else {
+    for (int k = 0; k < i; ++k) elements += c.out_counts[static_cast<std::size_t>(k)];
+  }
+  return elements * c.type.size;
+}
 
 namespace rounds {
 
@@ -96,19 +123,14 @@ struct exscan : allreduce {  // member 0 has no result
 // In the first round of a piece each member combines one slice of it. In the second one it posts
 // the result.
 struct allreduce_in_slices : among_all {
-  struct slice {
-    std::size_t at, n;  // units within the piece
-  };
-  static slice slice_of(const memory_round& r, int i) noexcept {
-    const auto p = static_cast<std::size_t>(r.size), k = static_cast<std::size_t>(i);
-    const std::size_t quotient = r.n / p, rest = r.n % p;
-    return {k * quotient + std::min(k, rest), quotient + (k < rest ? 1 : 0)};
+  static detail::unit_slice slice_of(const memory_round& r, int i) noexcept {
+    return detail::slice_of(r.n, r.size, i);
   }
   static std::size_t bytes(const memory_round& r, int i) noexcept {
     return r.second ? slice_of(r, i).n * r.unit : r.bytes();
   }
   static void write(const memory_round& r, std::byte* to) {
-    const slice mine = slice_of(r, r.member);
+    const detail::unit_slice mine = slice_of(r, r.member);
     const std::size_t at = mine.at * r.unit, bytes = mine.n * r.unit;
     if (r.second) return memory::write(to, r.output() + r.offset() + at, bytes);
     if (r.c.in_place) return among_all::write(r, to);
@@ -119,7 +141,7 @@ struct allreduce_in_slices : among_all {
   }
   static void take(const memory_round& r, int i, const std::byte* from) {
     if (r.second && i == r.member) return;
-    const slice s = slice_of(r, r.second ? i : r.member);
+    const detail::unit_slice s = slice_of(r, r.second ? i : r.member);
     const std::size_t at = s.at * r.unit;
     std::byte* const to = r.output() + r.offset() + at;
     if (r.second) return memory::read(to, from, s.n * r.unit);
@@ -157,13 +179,7 @@ struct allgatherv : among_all {
     return all <= r.at ? 0 : std::min(r.n, all - r.at);
   }
   static std::size_t offset_of(const memory_round& r, int i) noexcept {
-    std::size_t elements = 0;
-    if (r.c.out_displs.given()) {
-      elements = r.c.out_displs[static_cast<std::size_t>(i)];
-    } else {
-      for (int k = 0; k < i; ++k) elements += r.c.out_counts[static_cast<std::size_t>(k)];
-    }
-    return elements * r.c.type.size + r.at;
+    return offset_in_output(r.c, i) + r.at;
   }
   static void write(const memory_round& r, std::byte* to) {
     const std::size_t mine = bytes(r, r.member);

@@ -19,11 +19,13 @@ namespace tutti::mpi {
 
 namespace {
 
-// Whether TUTTI_SHM permits the memory of the node.
-bool shm_setting() {
-  const std::string value = setting("TUTTI_SHM").value_or("cells");
-  if (value == "off" || value == "cells") return value == "cells";
-  throw usage_error("run", -1, "TUTTI_SHM", "is \"" + echoed(value) + "\", but the values are off and cells",
+memory_use shm_setting() {
+  const std::string value = setting("TUTTI_SHM").value_or("copy");
+  if (value == "off") return memory_use::off;
+  if (value == "cells") return memory_use::cells;
+  if (value == "copy") return memory_use::copy;
+  throw usage_error("run", -1, "TUTTI_SHM",
+                    "is \"" + echoed(value) + "\", but the values are off, cells and copy",
                     "set one of them, or unset it");
 }
 
@@ -60,9 +62,10 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls, MPI_Comm shared) : mp
   double timeout = 10;
   std::exception_ptr settings_error;
   // Two threads of a rank cannot sleep on its one wakeup word.
-  bool may_use_memory = level != MPI_THREAD_MULTIPLE;
+  memory_use use_of_memory = memory_use::off;
   try {
-    may_use_memory = shm_setting() && may_use_memory;
+    const memory_use wanted = shm_setting();
+    if (level != MPI_THREAD_MULTIPLE) use_of_memory = wanted;
     if (check_calls || size_ > 1)
       timeout = static_cast<double>(number_setting("TUTTI_DEADLOCK_AFTER", 1, 86400, 10));
   } catch (const usage_error&) {
@@ -71,7 +74,7 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls, MPI_Comm shared) : mp
   failure_monitor_.emplace(control_, check_calls, timeout);
   messages_.reserve(64);
   progress_since_ = last_poll_ = waiting_since_ = seconds_now();
-  discover_topology(settings_error, may_use_memory);
+  discover_topology(settings_error, use_of_memory);
   if (!check_calls && size_ > 1) long_wait_.emplace(*this, native_, timeout);
 }
 
@@ -156,6 +159,11 @@ std::unique_ptr<memory_collectives> mpi_endpoint::open_memory_collectives(const 
     if (ranks.back() < 0) return nullptr;
   }
   return std::make_unique<memory_collectives>(*this, name, node_memory_.enter(name, ranks, members.rank()));
+}
+
+int mpi_endpoint::job_rank_of(int rank_on_node) const noexcept {
+  const auto found = std::find(rank_on_node_.begin(), rank_on_node_.end(), rank_on_node);
+  return static_cast<int>(found - rank_on_node_.begin());
 }
 
 void mpi_endpoint::grow() {

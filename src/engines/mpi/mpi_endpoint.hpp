@@ -125,6 +125,8 @@ class mpi_endpoint final : public message_endpoint {
   int rank_on_node(int rank) const noexcept {
     return rank == rank_ ? -1 : rank_on_node_[static_cast<std::size_t>(rank)];
   }
+  /// The rank of the job of another rank of this node.
+  int job_rank_of(int rank_on_node) const noexcept;
   bool finished_on_node(const transfer& t, const shm::wait_site& site) {
     const node_messages::progress now = node_messages_->advance(t);
     if (now == node_messages::progress::under_way) return false;
@@ -327,7 +329,7 @@ class mpi_endpoint final : public message_endpoint {
   mpi_endpoint() = default;
   static bool can_progress_in_waits() noexcept;
   void unregister_progress() noexcept;
-  void discover_topology(const std::exception_ptr& settings_error, bool may_use_memory);
+  void discover_topology(const std::exception_ptr& settings_error, memory_use use_of_memory);
   hierarchy configured_topology(std::string_view text) const;
 
   /// The communicator of a closed transport, and its messages that MPI has not completed.

@@ -1,11 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engines/mpi/node_memory.hpp"
 
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include <sys/prctl.h>
+
 #include "engines/mpi/memory_pieces.hpp"
 
 namespace tutti::mpi {
+namespace {
 
-void node_memory::open(MPI_Comm node, bool may_use) {
+// With scope 1, Yama lets a process be read by its ancestors only, unless it permits others. With
+// scope 0 it needs to permit nothing, and with 2 or 3 it cannot. The kernel still compares the users.
+void permit_reads() noexcept {
+  std::FILE* const file = std::fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+  if (file == nullptr) return;
+  if (std::fgetc(file) == '1') prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+  std::fclose(file);
+}
+
+}  // namespace
+
+void node_memory::open(MPI_Comm node, memory_use wanted) {
   int rank = 0, size = 1;
   check(MPI_Comm_rank(node, &rank), "run", -1);
   check(MPI_Comm_size(node, &size), "run", rank);
@@ -19,7 +38,10 @@ void node_memory::open(MPI_Comm node, bool may_use) {
   const shm::segment_part channels_part =
       layout.add_per_rank("channels and cells", of_messages.rank_bytes(), 4096);
   const shm::segment_part groups_part = layout.add("collectives of groups", sizes.bytes());
-  segment_.open(node, layout, may_use ? shm::memory_kind::memfd : shm::memory_kind::none);
+  // Other ranks read this one after segment_.open(), for which all ranks are needed.
+  if (wanted == memory_use::copy && size > 1) permit_reads();
+  segment_.open(node, layout, wanted != memory_use::off ? shm::memory_kind::memfd : shm::memory_kind::none);
+  why_not_copy_ = segment_.why_not_better();
   if (!is_open()) return;
   const shm::segment& memory = segment_.memory();
   std::vector<std::byte*> blocks;
@@ -27,11 +49,51 @@ void node_memory::open(MPI_Comm node, bool may_use) {
   const std::vector<int> pids(blocks.size());  // no message travels by address
   messages_.emplace(of_messages, memory.at(words_part), blocks, pids, rank,
                     shm::process_messages::settings{});
+  memory_of_groups_ = memory.at(groups_part);
   groups_.emplace(segment_.memory().at(groups_part), sizes);
   if (rank == 0) groups_->initialize();
   messages_->offer();
-  check(MPI_Barrier(node), "run", rank);
+  agree_on_copies(node, wanted, rank, size);
   messages_->agree();
+}
+
+// All ranks have joined the segment. The allreduce is also the barrier between the two steps of the
+// messages.
+void node_memory::agree_on_copies(MPI_Comm node, memory_use wanted, int rank, int size) {
+  constexpr int may_copy = std::numeric_limits<int>::max(), unwanted = -1;
+  pids_.resize(static_cast<std::size_t>(size));
+  int mine = wanted == memory_use::copy ? may_copy : unwanted, first = mine;
+  for (int r = 0; r < size; ++r) {
+    if (r == rank) continue;
+    const int pid = pids_[static_cast<std::size_t>(r)] = segment_.memory().pid(r);
+    if (mine == may_copy && (pid == 0 || !shm::process_memory::may_read(pid))) mine = rank * size + r;
+  }
+  check(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, node), "run", rank);
+  may_copy_ = first == may_copy;
+  why_not_copy_ = may_copy_ ? ""
+                  : first == unwanted
+                      ? "TUTTI_SHM is cells"
+                      : "rank " + std::to_string(first / size) +
+                            " of the node may not read the memory of rank " + std::to_string(first % size);
+}
+
+std::size_t node_memory::min_bytes_by_address(collective what, bool oversubscribed) const noexcept {
+  const detail::address_limits of = detail::address_limits_of(what);
+  if (of.with_cores == detail::never_by_address) return detail::never_by_address;
+  return min_bytes_by_address_.value_or(oversubscribed ? of.without_cores : of.with_cores);
+}
+
+void node_memory::report_refusal(int reader, int owner, int error) noexcept {
+  if (std::exchange(refusal_reported_, true)) return;
+  std::fprintf(stderr,
+               "tutti: rank %d may not read the memory of rank %d (%s); long collectives copy through shared "
+               "memory from now on\n",
+               reader, owner, std::strerror(error));
+}
+
+// Blocks are aligned to 128, and all of them have less than 2^34 bytes.
+std::uint64_t node_memory::number_of(const collectives& of) const noexcept {
+  return static_cast<std::uint64_t>(of.memory_of(0) - memory_of_groups_) / 128;
 }
 
 std::unique_ptr<node_memory::collectives> node_memory::enter(const detail::group_name& name,

@@ -7,7 +7,9 @@
 // Each member has a block of lines that it alone writes:
 //
 //   acknowledgement      the member has finished all calls before this number
+//   request              the calls in which the member wants messages, see want_messages()
 //   8 or 64 post lines   sequence number, digest of the call, up to 48 bytes
+//   64 words             the last calls by address that the member has finished
 //   4 slots              longer operands, up to slot_bytes
 //
 // With L lines, call n uses post line n % L and slot n % 4. A member that takes part in call n
@@ -15,7 +17,7 @@
 // call n if all others have acknowledged call n - L. It writes its slot if all have acknowledged
 // call n - 4. The line also says which calls its member had finished. So a sequence of allreduces
 // reads no acknowledgements, and the root of a bcast reads them once in L calls. A root does not
-// wait for the members of the current call.
+// wait for the members of the current call, unless it has posted an address.
 //
 // Wake-ups. A member that has got all it waits for wakes those that still sleep, after its
 // acknowledgement. A member that must still wait wakes nobody. The last member to arrive always
@@ -55,7 +57,8 @@ class node_collectives {
   }
   /// The part before the slots, which alone must be 0 initially.
   static constexpr std::size_t head_bytes(std::size_t slot_bytes) noexcept {
-    return sizeof(block) + lines_of(slot_bytes) * sizeof(post_line);
+    const std::size_t words = slot_bytes > 0 ? T::line_count_with_slots * sizeof(std::uint64_t) : 0;
+    return sizeof(block) + lines_of(slot_bytes) * sizeof(post_line) + words;
   }
   /// `blocks[i]`: the memory of member i, `ranks[i]`: its rank in `words`. `start`: the first
   /// sequence number, the same on all members.
@@ -149,6 +152,48 @@ class node_collectives {
       if (i != member_) words_->signal(ranks_[index(i)], wait_for_post | wait_for_acknowledgement);
   }
 
+  // --- calls by address, of members with slots
+
+  // Each member posts an address or reads one, or both. A member that posts one keeps its memory
+  // until has_finished(n, i) for all readers. It does not wait for the acknowledgement, which comes
+  // after all calls before n.
+  void finish_by_address(std::uint64_t n) {
+    words_->publish(finished_word(member_, n), n + 1);
+    finish(n);
+  }
+  /// Also true if the word already has a later call. That one was posted after all members had
+  /// acknowledged call n.
+  bool has_finished(std::uint64_t n, int i) const {
+    return has_reached(M::acquire(finished_word(i, n)), n + 1);
+  }
+  /// This member cannot read the memory of others. From now on it wants messages in all calls that
+  /// it has not finished. Requires that it has a call under way.
+  void want_messages() {
+    block& mine = *blocks_[index(member_)];
+    if (M::acquire(mine.wanted) != 0) return;
+    M::set(mine.wanted_from, unfinished_);
+    M::set(mine.finished_later, finished_later_);
+    words_->publish(mine.wanted, std::uint64_t{1});
+    wake_members();
+  }
+  /// Whether member i wants messages in call n. The answer may become true while the member has not
+  /// finished the call, and never later. So a member that has finished it without a message has not
+  /// wanted one.
+  bool wants_messages(std::uint64_t n, int i) const {
+    const block& of = *blocks_[index(i)];
+    if (M::acquire(of.wanted) == 0) [[likely]]
+      return false;
+    const std::uint64_t from = M::view(of.wanted_from);
+    if (!has_reached(n, from)) return false;
+    const std::uint64_t later = n - from - 1;  // 2^64 - 1 for the first one
+    return later >= 64 || (M::view(of.finished_later) >> later & 1) == 0;
+  }
+  /// The rank of a member in the words.
+  int rank_of(int i) const noexcept { return ranks_[index(i)]; }
+  const std::byte* memory_of(int i) const noexcept {
+    return reinterpret_cast<const std::byte*>(blocks_[index(i)]);
+  }
+
   // --- blocking calls
 
   // They call `on_mismatch(i, digest)` if member i makes another call. It must throw.
@@ -199,6 +244,9 @@ class node_collectives {
   };
   struct block {
     alignas(128) std::atomic<std::uint64_t> acknowledged{0};
+    // In a line that hardly ever changes, because the others poll it.
+    alignas(64) std::atomic<std::uint64_t> wanted{0};
+    std::uint64_t wanted_from = 0, finished_later = 0;
   };
   static_assert(sizeof(post_line) == 64);
 
@@ -212,9 +260,14 @@ class node_collectives {
   post_line& line_of(int i, std::uint64_t n) const noexcept {
     return reinterpret_cast<post_line*>(blocks_[index(i)] + 1)[n & (line_count_ - 1)];
   }
+  std::atomic<std::uint64_t>& finished_word(int i, std::uint64_t n) const noexcept {
+    std::byte* const words =
+        reinterpret_cast<std::byte*>(blocks_[index(i)] + 1) + line_count_ * sizeof(post_line);
+    return reinterpret_cast<std::atomic<std::uint64_t>*>(words)[n & (line_count_ - 1)];
+  }
   std::byte* place(int i, std::uint64_t n, std::size_t bytes) noexcept {
     if (bytes <= inline_bytes) return line_of(i, n).data;
-    return reinterpret_cast<std::byte*>(blocks_[index(i)] + 1) + line_count_ * sizeof(post_line) +
+    return reinterpret_cast<std::byte*>(blocks_[index(i)]) + head_bytes(slot_bytes_) +
            n % T::slot_count * slot_bytes_;
   }
 

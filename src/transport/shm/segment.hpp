@@ -85,6 +85,12 @@ class segment {
   segment_role role(int rank) const noexcept { return entry(rank).role.load(std::memory_order_acquire); }
   /// False if the process of the rank has ended, in whatever way. See is_alive().
   bool peer_is_alive(int rank) const noexcept { return is_alive(entry(rank).process, self_); }
+  /// The pid of a rank that has joined, as this process names it. 0: the rank is in another PID
+  /// namespace, or this process cannot tell.
+  int pid(int rank) const noexcept {
+    const process_identity& of = entry(rank).process;
+    return of.pid_namespace == self_.pid_namespace && of.pid_namespace != 0 ? of.pid : 0;
+  }
   /// Reports to all ranks that the job has lost a rank. The first report is kept.
   void abort(int lost_rank) noexcept;
   /// The rank that the job has lost, or -1. Costs one load.
