@@ -348,14 +348,6 @@ bool mpi_endpoint::start_if_arrived(std::uint32_t index, const shm::wait_site& s
   return true;
 }
 
-// Receives and discards a message.
-void mpi_endpoint::receive_and_discard(MPI_Message matched, std::size_t bytes) {
-  std::vector<std::byte> discarded(bytes);
-  typed_count s = types_->of(element{}, bytes);
-  MPI_Mrecv(discarded.data(), s.count, s.type, &matched, MPI_STATUS_IGNORE);
-  s.free();
-}
-
 void mpi_endpoint::compare_length(std::uint32_t index, MPI_Status& status, const shm::wait_site& site) {
   const message& m = messages_[index];
   int count = 0;

@@ -229,15 +229,7 @@ class mpi_endpoint final : public message_endpoint {
   /// Whether blocking MPI collectives are begun and polled. The same on all ranks of the job.
   bool polls_natives() const noexcept { return polls_natives_; }
   /// Polls until the nonblocking MPI collective is complete.
-  void wait_for_native(MPI_Request& request, const char* operation, const shm::wait_site& site) {
-    native_begun();
-    for (int flag = 0;;) {
-      check(MPI_Test(&request, &flag, MPI_STATUS_IGNORE), operation, rank_);
-      if (flag) break;
-      pause(site);
-    }
-    native_over();
-  }
+  void wait_for_native(MPI_Request& request, const char* operation, const shm::wait_site& site);
   /// Counts MPI collectives in progress, which cannot be cancelled.
   void native_begun() noexcept { ++natives_; }
   void native_over() noexcept { --natives_, ++progress_, look_for_rejections(); }

@@ -118,6 +118,14 @@ void mpi_endpoint::release_completed(std::vector<buffered_message>& some) {
   erase_unordered_if(some, [&](buffered_message& one) { return finished(one.state, site); });
 }
 
+// Receives and discards a message.
+void mpi_endpoint::receive_and_discard(MPI_Message matched, std::size_t bytes) {
+  std::vector<std::byte> discarded(bytes);
+  typed_count s = types_->of(element{}, bytes);
+  MPI_Mrecv(discarded.data(), s.count, s.type, &matched, MPI_STATUS_IGNORE);
+  s.free();
+}
+
 void mpi_endpoint::close_p2p(MPI_Comm comm, std::vector<buffered_message> pending) noexcept {
   closed_p2p_.push_back({comm, std::move(pending)});
   static_cast<void>(release_closed_p2p());

@@ -112,6 +112,16 @@ void mpi_endpoint::wait_with_progress(rank_progress& operations, void (*wait)(vo
   if (mine.failed) std::rethrow_exception(mine.failed);
 }
 
+void mpi_endpoint::wait_for_native(MPI_Request& request, const char* operation, const shm::wait_site& site) {
+  native_begun();
+  for (int flag = 0;;) {
+    check(MPI_Test(&request, &flag, MPI_STATUS_IGNORE), operation, rank_);
+    if (flag) break;
+    pause(site);
+  }
+  native_over();
+}
+
 void mpi_endpoint::register_progress() noexcept {
   if (progress_registered_) return;
   if (users++ == 0) register_callback(progress_callback);
