@@ -15,8 +15,8 @@ namespace {
 constexpr variable variables_of_mpi[] = {
     {"TUTTI_MPI", "openmpi, mpich", "the MPI whose launcher started the program", "which MPI module to load"},
     {"TUTTI_SHM", "off, cells", "cells",
-     "cells: native collectives use memory that the ranks of a node share; off: all native collectives are "
-     "those of MPI"},
+     "cells: native collectives and messages use memory that the ranks of a node share; off: all of them use "
+     "MPI"},
     {"TUTTI_DEADLOCK_AFTER", "1 to 86400 (seconds)", "10",
      "how long a rank waits before it prints its position; with TUTTI_CHECK=1: before the ranks check "
      "whether all wait for one another"},
