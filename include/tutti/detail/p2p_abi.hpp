@@ -121,7 +121,8 @@ envelope receive_after_send(communicator_impl&, const recv_args&);
 /// It progresses in every blocking call, test() and wait() of this rank: of any request,
 /// communicator and front end. This holds on every engine, even while the rank waits in a
 /// collective of MPI. A sender that waits for the receive (with more than 1 KiB, or synchronous)
-/// waits until this rank makes such a call.
+/// waits until this rank makes such a call. On one node of an MPI job, so does a sender with many
+/// messages that this rank has not taken from memory yet.
 ///
 /// A message that the receive rejects stays, and another receive may match it. A message longer
 /// than its buffer, or whose container throws, is consumed. If the program's own MPI calls share

@@ -23,8 +23,9 @@ address_calls::address_calls(mpi_endpoint& ep, node_memory::collectives& of,
   }
 }
 
-shm::wait_site address_calls::site(collective what) noexcept {
-  return {name_of(what).data(), "native", "the other members", -1, -1, shm::wait_site::unnumbered};
+shm::wait_site address_calls::site(const call& c) noexcept {
+  const char* const algorithm = c.on_behalf == 0 ? "native" : "an exchange before it";
+  return {detail::called(c), algorithm, "the other members", -1, -1, shm::wait_site::unnumbered};
 }
 
 bool address_calls::advance(const call& c, memory_progress& p, bool overlaps) {
@@ -172,7 +173,7 @@ bool address_calls::receive_and_copy(const address_round& r, memory_progress& p)
     if (!has_posted(p, i)) return false;
     const std::size_t bytes = Kind::part(r, r.member, i).bytes;
     if (bytes == 0) continue;
-    if (!messages_.receive(p.number, of_.rank_of(i), Kind::target(r, i), bytes, site(r.c.what))) return false;
+    if (!messages_.receive(p.number, of_.rank_of(i), Kind::target(r, i), bytes, site(r.c))) return false;
   }
   return true;
 }
@@ -190,7 +191,7 @@ bool address_calls::receive_and_combine(const address_round& r, memory_progress&
     if (p.next != r.member) {
       if (!has_posted(p, p.next)) return false;
       std::byte* const operand = messages_.operand(p.number, all);
-      if (!messages_.receive(p.number, of_.rank_of(p.next), operand, all, site(r.c.what))) return false;
+      if (!messages_.receive(p.number, of_.rank_of(p.next), operand, all, site(r.c))) return false;
       from = operand + offset;
     }
     if (p.next > 0)
@@ -230,7 +231,7 @@ bool address_calls::readers_have_finished(const address_round& r, memory_progres
   send_parts_of_rounds<Kind>(r, first, end);
   for (; p.next < r.size; ++p.next)
     if (Kind::reads(r, p.next, r.member) && !of_.has_finished(end - 1, p.next)) return false;
-  return messages_.all_sent(first, end - 1, site(r.c.what));
+  return messages_.all_sent(first, end - 1, site(r.c));
 }
 
 }  // namespace tutti::mpi

@@ -75,7 +75,7 @@ class address_calls {
   bool readers_have_finished(const address_round& r, memory_progress& p, std::uint64_t first);
   bool has_posted(const memory_progress& p, int i);
   taken read(const memory_progress& p, int i, std::byte* to, std::size_t offset, std::size_t bytes);
-  static shm::wait_site site(collective what) noexcept;
+  static shm::wait_site site(const call& c) noexcept;
 
   mpi_endpoint& ep_;
   node_memory::collectives& of_;

@@ -40,6 +40,7 @@ std::unique_ptr<endpoint> make_mpi_endpoint(MPI_Comm comm, bool check_calls, ran
     mpi::check(MPI_Test(&barrier, &flag, MPI_STATUS_IGNORE), "adopt", -1);
     if (flag) break;
     operations.progress();
+    mpi::mpi_endpoint::progress_on_node();
     sched_yield();
   }
   return std::make_unique<mpi::mpi_endpoint>(comm, check_calls, plain_messages ? comm : MPI_COMM_NULL);

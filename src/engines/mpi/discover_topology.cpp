@@ -133,16 +133,22 @@ std::vector<std::string> mpi_endpoint::transports() const {
                                std::to_string(node_memory_.bytes() / 1024 / 1024) + " MiB of memory (" +
                                name_of(node_memory_.kind()) + ")"};
   if (!found.empty()) all.push_back("a better kind of memory does not work: " + found);
+  if (!node_memory_.may_copy())
+    all.push_back("no rank copies from the memory of another: " + node_memory_.why_not_copy());
   all.push_back(has_node_memory_ ? "all ranks of the job are on one node: native collectives use its memory"
                                  : "native collectives of communicators within a node use its memory");
-  all.push_back("messages of schedules between ranks of a node use its memory");
-  all.push_back("messages of the program, and all data between nodes, use MPI");
+  all.push_back("messages of schedules and of the program between ranks of a node use its memory");
+  all.push_back("all data between nodes, and messages on MPI communicators that the program shares, use MPI");
   return all;
 }
 
 // `leaders`: of all ranks of the job. Ranks are in the same order in the node and in the job.
 void mpi_endpoint::use_node_memory(const std::vector<int>& leaders) {
   node_messages_.emplace(node_memory_.messages());
+  node_p2p_.emplace(node_memory_.messages(), *node_messages_);
+  with_node_memory_.push_back(this);
+  // Messages in memory need progress also while this rank waits in a collective of MPI.
+  if (!polls_natives_) register_progress();
   std::vector<int> here;
   for (int r = 0; r < size_; ++r)
     if (leaders[static_cast<std::size_t>(r)] == leaders[static_cast<std::size_t>(rank_)]) here.push_back(r);

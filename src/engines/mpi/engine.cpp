@@ -15,10 +15,9 @@ namespace {
 constexpr variable variables_of_mpi[] = {
     {"TUTTI_MPI", "openmpi, mpich", "the MPI whose launcher started the program", "which MPI module to load"},
     {"TUTTI_SHM", "off, cells, copy", "copy",
-     "cells: native collectives use memory that the ranks of a node share; copy: also, long ones copy data "
-     "from the memory of other ranks, if all ranks of the node may read each other; off: all native "
-     "collectives are those of MPI; if the ranks differ, the first of these that a rank has: off, cells, "
-     "copy"},
+     "cells: native collectives and messages use memory that the ranks of a node share; copy: also, long "
+     "collectives copy data from the memory of other ranks, if all ranks of the node may read each other; "
+     "off: all of them use MPI; if the ranks differ, the first of these that a rank has: off, cells, copy"},
     {"TUTTI_DEADLOCK_AFTER", "1 to 86400 (seconds)", "10",
      "how long a rank waits before it prints its position; with TUTTI_CHECK=1: before the ranks check "
      "whether all wait for one another"},

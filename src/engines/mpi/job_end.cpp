@@ -43,7 +43,7 @@ void back_off(double waited) {
 void mpi_endpoint::failed(std::exception_ptr what, const std::string& text) {
   try {
     failure_monitor_->poll();
-    if (node_messages_) node_messages_->drop();  // their buffers may be freed already
+    drop_on_node();  // their buffers may be freed already
     if (open_sends()) end_job(rank_, text);
     cause_ = !wait_aborted_ && !is_peer_error(what);
     if (!failure_monitor_->failed() || cause_) {
@@ -96,6 +96,7 @@ bool mpi_endpoint::complete(MPI_Request& request, double& deadline, double began
     check(MPI_Test(&request, &flag, MPI_STATUS_IGNORE), "run", rank_);
     if (flag) return true;
     const bool had_failed = failure_monitor_->failed();
+    if (node_p2p_) progress_on_node();
     failure_monitor_->poll();
     failure_monitor_->all_sent();
     if (failure_monitor_->failed()) drain();
@@ -104,7 +105,8 @@ bool mpi_endpoint::complete(MPI_Request& request, double& deadline, double began
     if (failure_monitor_->failed() && !had_failed) deadline = now + 3 * grace;
     if (now > deadline + (failure_monitor_->reported_elsewhere() ? grace : 0)) return false;
     if (failure_monitor_->checks()) failure_monitor_->report_idle(nullptr, {}, now - began, progress_);
-    back_off(now - began);
+    // Its peers may receive long messages of this rank.
+    back_off(node_p2p_ && node_p2p_->is_busy() ? 0 : now - began);
   }
 }
 
@@ -193,6 +195,7 @@ void mpi_endpoint::drain() {
   drain(groups_);
   for (MPI_Comm c : opened_) drain(c);
   for (mpi_p2p_transport* c : p2p_transports_) c->discard_all();
+  if (node_p2p_) node_p2p_->discard_all();
 }
 
 void mpi_endpoint::drain(MPI_Comm comm) {

@@ -57,42 +57,52 @@ memory_collectives::~memory_collectives() { ep_.memory().leave(name_); }
 
 class memory_collectives::waiter final : public shm::process_waiter {
  public:
-  waiter(const memory_collectives& of, const char* operation) noexcept
+  /// `c` may be null: reports name the operation then.
+  waiter(const memory_collectives& of, const char* operation, const call* c) noexcept
       : process_waiter(of.ep_.is_oversubscribed() ? spins_without_core : spins_with_core, sleep_ms,
                        yields_without_core),
         of_(of),
-        operation_(operation) {}
+        operation_(operation),
+        call_(c) {}
   // Without this, several calls look like one long wait.
   ~waiter() override { of_.ep_.progressed(); }
-  void poll() override { of_.ep_.poll_failures(of_.site(operation_)); }
+  void poll() override {
+    of_.ep_.poll_failures(call_ != nullptr ? site(*call_) : site(operation_, "native"));
+  }
   void check() override {}
 
  private:
   const memory_collectives& of_;
   const char* operation_;
+  const call* call_;
 };
 
-shm::wait_site memory_collectives::site(const char* operation) const noexcept {
-  return {operation, "native", "the other members", -1, -1, shm::wait_site::unnumbered};
+shm::wait_site memory_collectives::site(const char* operation, const char* algorithm) noexcept {
+  return {operation, algorithm, "the other members", -1, -1, shm::wait_site::unnumbered};
 }
 
-void memory_collectives::barrier() {
+shm::wait_site memory_collectives::site(const call& c) noexcept {
+  return site(detail::called(c), c.on_behalf == 0 ? "native" : "an exchange before it");
+}
+
+void memory_collectives::barrier(const call* c) {
   const std::uint64_t is = digest(collective::barrier, 0, 0);
-  waiter w(*this, "barrier");
+  waiter w(*this, "barrier", c);
   of_->barrier(is, w, [&](int member, std::uint64_t other) { throw_mismatch(is, member, other); });
 }
 
-void memory_collectives::bcast(void* data, std::size_t bytes, int root) {
+void memory_collectives::bcast(void* data, std::size_t bytes, int root, const call* c) {
   const std::uint64_t is = digest(collective::bcast, bytes, root);
-  waiter w(*this, "bcast");
+  waiter w(*this, "bcast", c);
   of_->bcast(data, bytes, root, is, w,
              [&](int member, std::uint64_t other) { throw_mismatch(is, member, other); });
 }
 
 void memory_collectives::allreduce(const void* input, void* output, std::size_t count,
-                                   std::size_t element_bytes, combine_function combine, void* state) {
+                                   std::size_t element_bytes, combine_function combine, void* state,
+                                   const call* c) {
   const std::uint64_t is = digest(collective::allreduce, count * element_bytes, 0);
-  waiter w(*this, "allreduce");
+  waiter w(*this, "allreduce", c);
   of_->allreduce(
       input, output, count * element_bytes, is,
       [&](void* sum, const std::byte* operand) { combine(sum, operand, sum, count, state); }, w,
@@ -102,23 +112,23 @@ void memory_collectives::allreduce(const void* input, void* output, std::size_t 
 void memory_collectives::run(const call& c) {
   if (ep_.has_other_operations()) [[unlikely]] {
     progress p = begin(c);
-    const shm::wait_site here = site(name_of(c.what).data());
+    const shm::wait_site here = site(c);
     while (!advance(c, p)) ep_.pause(here);
     return ep_.progressed();
   }
   const std::size_t bytes = c.count * c.type.size;
-  if (c.what == collective::barrier) return barrier();
+  if (c.what == collective::barrier) return barrier(&c);
   if (c.what == collective::bcast && bytes <= max_direct_bcast_)
-    return bcast(data_of(c, of_->member() == c.root), bytes, c.root);
+    return bcast(data_of(c, of_->member() == c.root), bytes, c.root, &c);
   if (c.what == collective::allreduce && bytes <= max_direct_allreduce_)
     return allreduce(c.in_place ? c.output : c.input, c.output, c.count, c.type.size, c.op.combine,
-                     c.op.state);
+                     c.op.state, &c);
   run_in_rounds(c);
 }
 
 void memory_collectives::run_in_rounds(const call& c) {
   progress p = begin(c);
-  waiter w(*this, name_of(c.what).data());
+  waiter w(*this, nullptr, &c);
   std::uint32_t reasons = shm::wait_for_post | shm::wait_for_acknowledgement;
   if (p.by_address) reasons |= shm::wait_for_message | shm::wait_for_space;  // after a refusal
   of_->wait(reasons, w, [&] { return advance(c, p, false); });

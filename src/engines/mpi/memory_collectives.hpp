@@ -67,10 +67,11 @@ class memory_collectives {
   // throws.
   void run(const call& c);
   // The most frequent calls, in one round.
-  void barrier();
-  void bcast(void* data, std::size_t bytes, int root);
+  // `c`: the call, for reports; null: that of the named kind
+  void barrier(const call* c = nullptr);
+  void bcast(void* data, std::size_t bytes, int root, const call* c = nullptr);
   void allreduce(const void* input, void* output, std::size_t count, std::size_t element_bytes,
-                 combine_function combine, void* state);
+                 combine_function combine, void* state, const call* c = nullptr);
 
   // --- calls in steps
 
@@ -93,7 +94,8 @@ class memory_collectives {
   bool advance_round(const memory_round& r, progress& p, bool overlaps);
   void run_in_rounds(const call& c);
   [[noreturn]] void throw_mismatch(std::uint64_t mine, int member, std::uint64_t other) const;
-  shm::wait_site site(const char* operation) const noexcept;
+  static shm::wait_site site(const char* operation, const char* algorithm) noexcept;
+  static shm::wait_site site(const call& c) noexcept;
 
   mpi_endpoint& ep_;
   detail::group_name name_;

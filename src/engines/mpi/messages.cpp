@@ -68,7 +68,9 @@ void mpi_context::throw_start_error(transfer& t, int code) {
 
 std::unique_ptr<p2p_transport> mpi_context::open_p2p() {
   MPI_Comm const comm = owner_ == comm_owner::context ? std::exchange(p2p_, MPI_COMM_NULL) : p2p_;
-  return std::make_unique<mpi_p2p_transport>(*this, ep_, comm, owner_);
+  // The program may receive with MPI on its own communicator, so MPI carries those messages.
+  node_p2p* const node = messages_on_node_ && owner_ != comm_owner::program ? ep_.p2p_on_node() : nullptr;
+  return std::make_unique<mpi_p2p_transport>(*this, ep_, comm, owner_, node);
 }
 
 bool mpi_context::done(transfer& t, const shm::wait_site& site) {

@@ -28,7 +28,7 @@ class mpi_context final : public context {
         p2p_(p2p),
         rank_(members.rank()),
         owner_(owner),
-        messages_on_node_(ep.messages_on_node() != nullptr && id >> 32 == 0) {}
+        messages_on_node_(ep.messages_on_node() != nullptr && id < node_p2p::id_end) {}
   ~mpi_context() {
     if (owner_ != comm_owner::context) return;
     ep_.free_comm(comm_);
@@ -55,7 +55,9 @@ class mpi_context final : public context {
     return messages_on_node_ ? ep_.rank_on_node(members().address(member)) : -1;
   }
   /// No other communicator of two ranks has the same id.
-  std::uint64_t tag_on_node(std::uint32_t run) const noexcept { return id() << 32 | run; }
+  std::uint64_t tag_on_node(std::uint32_t run) const noexcept {
+    return shm::tag_of(shm::message_kind::schedule, id() << 32 | run);
+  }
   struct native_in_progress;
   /// The first call of a kind that they serve opens them. Null: MPI runs all calls of this kind.
   memory_collectives* memory_collectives_for(collective what) const {

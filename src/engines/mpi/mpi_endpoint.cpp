@@ -80,6 +80,10 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls, MPI_Comm shared) : mp
 
 mpi_endpoint::~mpi_endpoint() {
   unregister_progress();
+  const struct leave_list {
+    mpi_endpoint& ep;
+    ~leave_list() { std::erase(with_node_memory_, &ep); }
+  } last{*this};
   int finalized = 0;
   if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized) return;
   end_p2p();  // frees some of opened_
@@ -241,6 +245,7 @@ void mpi_endpoint::pause_oversubscribed(const shm::wait_site& site) {
 }
 
 void mpi_endpoint::poll_failures(const shm::wait_site& site) {
+  if (node_p2p_) progress_on_node();
   const double now = seconds_now();
   // A waiting rank polls all the time. A rank that has computed in between begins a new wait.
   if (progress_ != progress_seen_ || now - last_poll_ > 1) waiting_since_ = now;
@@ -275,9 +280,9 @@ void mpi_endpoint::throw_failure(const shm::wait_site& site) {
 // sent to it, so they complete.
 void mpi_endpoint::abandon(const char* why) {
   if (group_messages_) group_messages_->cancel_receives();
-  if (node_messages_ && failure_monitor_->failed())
-    node_messages_->drop();
-  else if (node_messages_ && !node_messages_->release_buffers())
+  if (failure_monitor_->failed())
+    drop_on_node();
+  else if (node_messages_ && !(node_p2p_->release_buffers() && node_messages_->release_buffers()))
     end_job(rank_, why);
   for (std::uint32_t index = 0; index < messages_.size(); ++index) {
     message& m = messages_[index];
@@ -349,14 +354,6 @@ bool mpi_endpoint::start_if_arrived(std::uint32_t index, const shm::wait_site& s
   s.free();
   check(code, site.operation, rank_);
   return true;
-}
-
-// Receives and discards a message.
-void mpi_endpoint::receive_and_discard(MPI_Message matched, std::size_t bytes) {
-  std::vector<std::byte> discarded(bytes);
-  typed_count s = types_->of(element{}, bytes);
-  MPI_Mrecv(discarded.data(), s.count, s.type, &matched, MPI_STATUS_IGNORE);
-  s.free();
 }
 
 void mpi_endpoint::compare_length(std::uint32_t index, MPI_Status& status, const shm::wait_site& site) {

@@ -23,6 +23,7 @@
 #include "engines/mpi/node_counters.hpp"
 #include "engines/mpi/node_memory.hpp"
 #include "engines/mpi/node_messages.hpp"
+#include "engines/mpi/node_p2p.hpp"
 #include "engines/mpi/peer_watch.hpp"
 #include "transport/message_endpoint.hpp"
 
@@ -98,7 +99,10 @@ class mpi_endpoint final : public message_endpoint {
   std::unique_ptr<context> open_locally(const group& members, const group_name& name) override;
 
   void pause(const shm::wait_site& site) override {
-    if (node_messages_ && node_messages_->is_busy()) node_messages_->progress_all();
+    if (node_p2p_ && node_p2p_->needs_progress())
+      progress_on_node();
+    else if (node_messages_ && node_messages_->is_busy())
+      node_messages_->progress_all();
     if (slow_pause_) [[unlikely]]
       pause_slowly(site);
     else if ((++pauses_ & 1023) == 0) [[unlikely]]
@@ -127,8 +131,16 @@ class mpi_endpoint final : public message_endpoint {
   }
   /// The rank of the job of another rank of this node.
   int job_rank_of(int rank_on_node) const noexcept;
+  /// Messages of the program to ranks of this node; null if there is no memory.
+  node_p2p* p2p_on_node() noexcept { return node_p2p_ ? &*node_p2p_ : nullptr; }
   bool finished_on_node(const transfer& t, const shm::wait_site& site) {
-    const node_messages::progress now = node_messages_->advance(t);
+    return is_over(node_messages_->advance(t), site);
+  }
+  /// The same for a transfer of node_p2p.
+  bool sent_on_node(const transfer& t, const shm::wait_site& site) {
+    return is_over(node_p2p_->advance(t), site);
+  }
+  bool is_over(node_messages::progress now, const shm::wait_site& site) {
     if (now == node_messages::progress::under_way) return false;
     if (now != node_messages::progress::complete) [[unlikely]]
       throw_not_received(now, site);
@@ -136,6 +148,11 @@ class mpi_endpoint final : public message_endpoint {
     look_for_rejections();
     return true;
   }
+  /// Progresses the messages in memory of all endpoints of this process. The program may wait on one
+  /// of them while its peers wait for messages of another.
+  static void progress_on_node();
+  /// The same, called by MPI while it waits in a collective.
+  static void progress_on_node_inside_mpi() noexcept;
   /// Whether all ranks of the job share it.
   bool has_node_memory() const noexcept { return has_node_memory_; }
   void enter_wait(progressed_wait* one) noexcept {
@@ -214,15 +231,7 @@ class mpi_endpoint final : public message_endpoint {
   /// Whether blocking MPI collectives are begun and polled. The same on all ranks of the job.
   bool polls_natives() const noexcept { return polls_natives_; }
   /// Polls until the nonblocking MPI collective is complete.
-  void wait_for_native(MPI_Request& request, const char* operation, const shm::wait_site& site) {
-    native_begun();
-    for (int flag = 0;;) {
-      check(MPI_Test(&request, &flag, MPI_STATUS_IGNORE), operation, rank_);
-      if (flag) break;
-      pause(site);
-    }
-    native_over();
-  }
+  void wait_for_native(MPI_Request& request, const char* operation, const shm::wait_site& site);
   /// Counts MPI collectives in progress, which cannot be cancelled.
   void native_begun() noexcept { ++natives_; }
   void native_over() noexcept { --natives_, ++progress_, look_for_rejections(); }
@@ -328,7 +337,9 @@ class mpi_endpoint final : public message_endpoint {
 
   mpi_endpoint() = default;
   static bool can_progress_in_waits() noexcept;
+  void register_progress() noexcept;
   void unregister_progress() noexcept;
+  void drop_on_node() noexcept;
   void discover_topology(const std::exception_ptr& settings_error, memory_use use_of_memory);
   hierarchy configured_topology(std::string_view text) const;
 
@@ -357,6 +368,8 @@ class mpi_endpoint final : public message_endpoint {
   node_counters node_counters_;
   node_memory node_memory_;
   std::optional<node_messages> node_messages_;
+  std::optional<node_p2p> node_p2p_;
+  static inline std::vector<mpi_endpoint*> with_node_memory_;  // of this process
   std::optional<peer_watch> peer_watch_;
   bool has_node_memory_ = false;
   std::vector<int> rank_on_node_;  // of each rank of the job; -1: on another node

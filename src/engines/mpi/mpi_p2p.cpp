@@ -13,8 +13,23 @@ int mpi_tag(int tag) noexcept { return tag == tags::any ? MPI_ANY_TAG : tag; }
 
 }  // namespace
 
-mpi_p2p_transport::mpi_p2p_transport(context& where, mpi_endpoint& ep, MPI_Comm comm, comm_owner owner)
-    : where_(where), ep_(ep), comm_(comm), owner_(owner), rank_(where.members().rank()) {
+mpi_p2p_transport::mpi_p2p_transport(context& where, mpi_endpoint& ep, MPI_Comm comm, comm_owner owner,
+                                     node_p2p* node)
+    : where_(where), ep_(ep), comm_(comm), owner_(owner), rank_(where.members().rank()), node_(node) {
+  if (node_ != nullptr) {
+    queue_ = &node_->open(static_cast<std::uint32_t>(where.id()));
+    uses_mpi_ = false;
+    for (int m = 0; m < where.members().size(); ++m) {
+      const int there = rank_on_node(m);
+      if (there < 0) {
+        uses_mpi_ = uses_mpi_ || m != rank_;
+        continue;
+      }
+      if (member_of_.size() <= static_cast<std::size_t>(there))
+        member_of_.resize(static_cast<std::size_t>(there) + 1);
+      member_of_[static_cast<std::size_t>(there)] = m;
+    }
+  }
   ep_.add_transport(*this);
 }
 
@@ -35,6 +50,9 @@ mpi_p2p_transport::~mpi_p2p_transport() {
 
 // A short message is sent by MPI_Send, which does not wait for the receive (see eager_bytes).
 bool mpi_p2p_transport::post(const detail::send_args& what, transfer& t) {
+  if (const int there = rank_on_node(what.destination); there >= 0)
+    return node_->post(there, static_cast<std::uint32_t>(where_.id()), what, t);
+  if (what.destination == rank_) ++to_self_;
   if (what.bytes <= eager_bytes && what.mode != send_modes::synchronous && what.destination != rank_)
       [[likely]] {
     const int code =
@@ -82,7 +100,23 @@ void mpi_p2p_transport::throw_start_error(transfer& t, int code, const char* ope
 // --- receiving
 
 shm::unexpected_message* mpi_p2p_transport::next(const char* operation) {
-  return shared() ? nullptr : improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, operation);
+  if (node_ == nullptr) return shared() ? nullptr : improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, operation);
+  // Many messages of one kind must not keep back those of the other.
+  if (may_have_messages_of_mpi() && (++turns_ & 7) == 0)
+    if (shm::unexpected_message* const one = next_of_mpi(operation)) return one;
+  if (node_p2p::arrival* const one = node_->next(*queue_)) {
+    one->source = member_of_[static_cast<std::size_t>(one->from)];
+    one->tag = static_cast<int>(one->channel_tag & 0x7fffffff);
+    one->bytes = node_p2p::bytes_of(*one);
+    return one;
+  }
+  return may_have_messages_of_mpi() ? next_of_mpi(operation) : nullptr;
+}
+
+shm::unexpected_message* mpi_p2p_transport::next_of_mpi(const char* operation) {
+  matched_message* const one = improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, operation);
+  if (one != nullptr && one->source == rank_ && to_self_ != 0) --to_self_;
+  return one;
 }
 
 bool mpi_p2p_transport::iprobe(int source, int tag, detail::envelope& what, const char* operation) {
@@ -125,6 +159,12 @@ std::size_t mpi_p2p_transport::get_elements_x(const MPI_Status& status, const ch
 
 bool mpi_p2p_transport::receive_contents(shm::unexpected_message& one, void* into, transfer& t,
                                          const char* operation) {
+  if (rank_on_node(one.source) >= 0) {
+    auto& arrived = static_cast<node_p2p::arrival&>(one);
+    if (!node_p2p::is_whole(arrived)) [[unlikely]]
+      ep_.throw_abandoned({operation, "", "", -1, -1, shm::wait_site::unnumbered});
+    return node_->receive(arrived, where_.members().address(one.source), into, t);
+  }
   auto& from = static_cast<matched_message&>(one);
   if (from.handle == MPI_MESSAGE_NULL) [[unlikely]]
     ep_.throw_abandoned({operation, "", "", -1, -1, shm::wait_site::unnumbered});
@@ -152,6 +192,7 @@ void mpi_p2p_transport::imrecv(matched_message& from, void* into, transfer& t, c
 
 // Receives the message all the same, because MPI would keep it for ever otherwise.
 void mpi_p2p_transport::drop(shm::unexpected_message& one, dropped) noexcept {
+  if (rank_on_node(one.source) >= 0) return node_->drop(static_cast<node_p2p::arrival&>(one));
   auto& from = static_cast<matched_message&>(one);
   if (from.handle == MPI_MESSAGE_NULL || !ep_.can_communicate()) return;
   ep_.receive_and_discard(buffered_, from.bytes, [&](std::byte* memory, transfer& state) {

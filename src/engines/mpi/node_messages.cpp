@@ -73,23 +73,33 @@ void node_messages::progress_all() {
     if (e.abandoned && is_complete(e)) release(e);
 }
 
-bool node_messages::release_buffers() noexcept {
-  for (entry& e : entries_) {
-    if (!e.busy || e.abandoned) continue;
-    e.abandoned = true;
-    ++abandoned_;
-    if (is_complete(e)) {
-      release(e);
-    } else if (e.receives) {
-      e.received.target = nullptr;
-      e.received.capacity = 0;
-    } else {
-      e.copy.reset(new (std::nothrow) std::byte[e.sent.bytes]);
-      if (!e.copy) return false;
-      std::memcpy(e.copy.get() + e.sent.sent, e.sent.data + e.sent.sent, e.sent.bytes - e.sent.sent);
-      e.sent.data = e.copy.get();
-    }
+// Returns false if there is no memory for a copy.
+bool node_messages::abandon(entry& e) noexcept {
+  e.abandoned = true;
+  ++abandoned_;
+  if (is_complete(e)) {
+    release(e);
+  } else if (e.receives) {
+    e.received.target = nullptr;
+    e.received.capacity = 0;
+  } else {
+    e.copy.reset(new (std::nothrow) std::byte[e.sent.bytes]);
+    if (!e.copy) return false;
+    std::memcpy(e.copy.get() + e.sent.sent, e.sent.data + e.sent.sent, e.sent.bytes - e.sent.sent);
+    e.sent.data = e.copy.get();
   }
+  return true;
+}
+
+void node_messages::abandon(const transfer& t) noexcept {
+  if (id_of(t).index == completed) return;
+  entry& e = entries_[id_of(t).index - first_index];
+  if (e.busy && e.receives && !e.abandoned && e.generation == id_of(t).generation) abandon(e);
+}
+
+bool node_messages::release_buffers() noexcept {
+  for (entry& e : entries_)
+    if (e.busy && !e.abandoned && !abandon(e)) return false;
   return true;
 }
 

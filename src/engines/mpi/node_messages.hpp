@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages of schedules between ranks of one node. They travel through the node's memory
-// (transport/shm/process_channel.hpp) and not through MPI. Requests are in a table, not in the
-// caller's transfers, so that an exception may free those.
+// Messages of schedules between ranks of one node, and the parts of node_p2p.hpp that wait. They travel
+// through the node's memory (transport/shm/process_channel.hpp) and not through MPI. Requests are in a table,
+// not in the caller's transfers, so that an exception may free those.
 #pragma once
 
 #include <cstddef>
@@ -64,6 +64,8 @@ class node_messages {
   /// Continues all transfers. A waiting rank calls it, because its peers may wait for any of them.
   void progress_all();
 
+  /// The buffer of this transfer is about to be freed. A receive discards its message.
+  void abandon(const transfer& t) noexcept;
   /// The buffers of all transfers are about to be freed. Sends go on from copies; receives discard
   /// their messages. Returns false if there is no memory for the copies.
   bool release_buffers() noexcept;
@@ -93,6 +95,7 @@ class node_messages {
   progress advance_entry(const id& which);
   entry& take(int peer, bool receives, transfer& t);
   void release(entry& e) noexcept;
+  bool abandon(entry& e) noexcept;
   static bool is_complete(const entry& e) noexcept {
     return e.receives ? e.received.is_complete() : e.sent.is_complete();
   }

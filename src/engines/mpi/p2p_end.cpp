@@ -118,6 +118,14 @@ void mpi_endpoint::release_completed(std::vector<buffered_message>& some) {
   erase_unordered_if(some, [&](buffered_message& one) { return finished(one.state, site); });
 }
 
+// Receives and discards a message.
+void mpi_endpoint::receive_and_discard(MPI_Message matched, std::size_t bytes) {
+  std::vector<std::byte> discarded(bytes);
+  typed_count s = types_->of(element{}, bytes);
+  MPI_Mrecv(discarded.data(), s.count, s.type, &matched, MPI_STATUS_IGNORE);
+  s.free();
+}
+
 void mpi_endpoint::close_p2p(MPI_Comm comm, std::vector<buffered_message> pending) noexcept {
   closed_p2p_.push_back({comm, std::move(pending)});
   static_cast<void>(release_closed_p2p());
@@ -128,6 +136,7 @@ void mpi_endpoint::close_p2p(MPI_Comm comm, std::vector<buffered_message> pendin
 bool mpi_endpoint::release_closed_p2p() noexcept {
   if (!can_communicate()) return true;
   try {
+    if (node_p2p_) node_p2p_->progress();
     erase_unordered_if(closed_p2p_, [&](closed_p2p& one) {
       release_completed(one.pending);
       if (!one.pending.empty()) return false;
@@ -137,13 +146,38 @@ bool mpi_endpoint::release_closed_p2p() noexcept {
   } catch (...) {
     return true;  // the job is failing
   }
-  return closed_p2p_.empty();
+  return closed_p2p_.empty() && !(node_p2p_ && node_p2p_->is_busy());
+}
+
+void mpi_endpoint::progress_on_node() {
+  for (mpi_endpoint* const one : with_node_memory_) one->node_p2p_->progress();
+}
+
+void mpi_endpoint::progress_on_node_inside_mpi() noexcept {
+  try {
+    for (mpi_endpoint* const one : with_node_memory_)
+      if (one->native_.load(std::memory_order_relaxed) != 0) return progress_on_node();
+  } catch (...) {
+    // There is no memory for a message. It stays in its ring.
+  }
+}
+
+// The channels forget the memory of the messages before their owner frees it.
+void mpi_endpoint::drop_on_node() noexcept {
+  if (!node_messages_) return;
+  node_messages_->drop();
+  node_p2p_->drop_all();
 }
 
 // Messages that no rank receives within two seconds are leaked, because MPI may read them until the
 // process ends. Their communicators remain in opened_, which the destructor frees.
 void mpi_endpoint::end_p2p() noexcept {
   const double end = seconds_now() + 2;
+  try {
+    if (node_p2p_) node_p2p_->discard_all();
+  } catch (...) {
+    // Their senders stop waiting after two seconds.
+  }
   while (!release_closed_p2p() && seconds_now() < end) sched_yield();
   for (closed_p2p& one : closed_p2p_)
     for (buffered_message& m : one.pending) static_cast<void>(m.data.release());

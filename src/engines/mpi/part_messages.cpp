@@ -4,19 +4,21 @@
 #include <algorithm>
 
 #include "engines/mpi/mpi_endpoint.hpp"
+#include "transport/shm/p2p_arrivals.hpp"
 
 namespace tutti::mpi {
 namespace {
 
-constexpr int round_bits = 36;  // rounds in progress at the same time are much closer
+constexpr int round_bits = 34;  // rounds in progress at the same time are much closer
 
 }  // namespace
 
 part_messages::part_messages(mpi_endpoint& ep, std::uint64_t group) noexcept : ep_(ep), group_(group) {}
 
-// The tags of the communicators have a first bit of 0.
+// The contents of announced messages have numbers of 32 bits (node_p2p.cpp).
 std::uint64_t part_messages::tag(std::uint64_t n) const noexcept {
-  return std::uint64_t{1} << 63 | group_ << round_bits | (n & ((std::uint64_t{1} << round_bits) - 1));
+  const std::uint64_t round = n & ((std::uint64_t{1} << round_bits) - 1);
+  return shm::tag_of(shm::message_kind::contents, std::uint64_t{1} << 61 | group_ << round_bits | round);
 }
 
 void part_messages::send(std::uint64_t n, int rank, const std::byte* data, std::size_t bytes) {

@@ -6,6 +6,9 @@
 // registered here progresses the other operations of the rank. With other MPIs, and if several
 // threads may wait in MPI at once, all ranks begin blocking collectives and poll them.
 //
+// Messages in the memory of the node get their progress in all collectives of MPI. They call no
+// MPI, and their progress never calls the program.
+//
 // MPI also calls the function from MPI_Test and MPI_Isend, while this library holds references into
 // its tables. So the function acts only within collectives. The waits between them (in composed
 // calls) progress in pause().
@@ -56,6 +59,7 @@ int users = 0;  // endpoints of this process
 // MPI calls it, so it must not throw.
 int progress_callback() {
   if (innermost != nullptr && innermost->in_collective) innermost->ep.progress_in_wait(*innermost);
+  mpi_endpoint::progress_on_node_inside_mpi();
   return 0;
 }
 
@@ -90,10 +94,7 @@ void mpi_endpoint::progress_in_wait(progressed_wait& mine) noexcept {
 
 void mpi_endpoint::wait_with_progress(rank_progress& operations, void (*wait)(void*), void* state) {
   if (polls_natives_) return wait(state);
-  if (!progress_registered_) {
-    if (users++ == 0) register_callback(progress_callback);
-    progress_registered_ = true;
-  }
+  register_progress();
   progressed_wait mine{*this, operations, innermost, wait_};
   struct restore_wait {
     progressed_wait& mine;
@@ -111,8 +112,26 @@ void mpi_endpoint::wait_with_progress(rank_progress& operations, void (*wait)(vo
   if (mine.failed) std::rethrow_exception(mine.failed);
 }
 
+void mpi_endpoint::wait_for_native(MPI_Request& request, const char* operation, const shm::wait_site& site) {
+  native_begun();
+  for (int flag = 0;;) {
+    check(MPI_Test(&request, &flag, MPI_STATUS_IGNORE), operation, rank_);
+    if (flag) break;
+    pause(site);
+  }
+  native_over();
+}
+
+void mpi_endpoint::register_progress() noexcept {
+  if (progress_registered_) return;
+  if (users++ == 0) register_callback(progress_callback);
+  progress_registered_ = true;
+}
+
 void mpi_endpoint::unregister_progress() noexcept {
-  if (progress_registered_ && --users == 0) unregister_callback(progress_callback);
+  int finalized = 0;
+  if (progress_registered_ && --users == 0 && MPI_Finalized(&finalized) == MPI_SUCCESS && !finalized)
+    unregister_callback(progress_callback);
   progress_registered_ = false;
 }
 

@@ -78,6 +78,8 @@ void process::fail_on_all(std::uint32_t mine, std::uint32_t all) {
     const bool of_these = reason == summaries::nesting && who[2] != 0;
     reported_by_another_ = reason == summaries::failed || from_end != (of_these ? who[2] : who[3]);
     failure_ = make_peer_failure(mine, all, reason, {who[0], who[1]});
+  } else if (reason == summaries::failed && concerned) {
+    reported_by_another_ = from_end != who[2];  // the lowest process that has failed reports
   }
   std::rethrow_exception(failure_);
 }

@@ -26,7 +26,8 @@
 // Receivers. A receiver matches messages by tag, in the order in which they were sent. A message
 // that precedes the wanted one becomes unexpected: the receiver copies it out and frees its slots.
 // Only the address of a message by address is kept. A receiver without a request leaves the ring
-// as it is.
+// as it is. Messages of the program have no request before they are matched. The receiver puts
+// them into the queue of their communicator (p2p_arrivals.hpp).
 //
 // By address. Messages of this kind have a number. The sender has at most 8 that are not
 // acknowledged. If the kernel refuses the read, the receiver acknowledges with a refusal, and the

@@ -50,7 +50,7 @@ process_messages::process_messages(const layout& l, std::byte* shared, const std
     const auto peer = static_cast<std::size_t>(r);
     receivers_.push_back(std::make_unique<receiver>(
         lines(r, rank), receiver::peer{r, pids[peer], blocks[peer] + l.cells_offset(), l.cell_bytes}, words_,
-        refusals_, settings_.start));
+        refusals_, settings_.start, &arrivals_));
   }
 }
 
@@ -86,6 +86,16 @@ void process_messages::drop_requests() noexcept {
     if (r) r->close();
   busy_senders_.clear();
   busy_receivers_.clear();
+}
+
+void process_messages::take_arrivals() {
+  for (auto& r : receivers_)
+    if (r) r->take_arrivals();
+}
+
+void process_messages::take_first_arrivals() {
+  for (auto& r : receivers_)
+    if (r) r->take_first_arrivals();
 }
 
 void process_messages::progress() {

@@ -71,6 +71,11 @@ class process_messages {
   sender& to(int rank) noexcept { return *senders_[static_cast<std::size_t>(rank)]; }
   receiver& from(int rank) noexcept { return *receivers_[static_cast<std::size_t>(rank)]; }
   sender::pool_type& pool() noexcept { return pool_; }
+  /// The messages of the program that have arrived from all ranks.
+  p2p_arrivals& arrivals() noexcept { return arrivals_; }
+  /// As the functions of the receivers, for all of them.
+  void take_arrivals();
+  void take_first_arrivals();
 
   void start(int to_rank, send_request& r) {
     to(to_rank).start(r);
@@ -107,6 +112,7 @@ class process_messages {
   refusal_report refusals_;
   std::vector<int> pids_;
   sender::pool_type pool_;
+  p2p_arrivals arrivals_;
   std::vector<std::unique_ptr<sender>> senders_;      // null for this rank
   std::vector<std::unique_ptr<receiver>> receivers_;  // null for this rank
   std::vector<sender*> busy_senders_;

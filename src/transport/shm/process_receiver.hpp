@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "transport/shm/p2p_arrivals.hpp"
 #include "transport/shm/process_channel.hpp"
 #include "transport/shm/process_memory.hpp"
 #include "transport/shm/process_wakeup.hpp"
@@ -44,8 +45,13 @@ class process_receiver {
     std::size_t cell_bytes = 0;
   };
   process_receiver(process_lines<T>& lines, const peer& from, const wakeup_words<M>& words,
-                   refusal_report& refusals, std::uint32_t start = 0)
-      : lines_(&lines), from_(from), words_(&words), refusals_(&refusals), next_(start) {}
+                   refusal_report& refusals, std::uint32_t start = 0, p2p_arrivals* arrivals = nullptr)
+      : lines_(&lines),
+        from_(from),
+        words_(&words),
+        refusals_(&refusals),
+        arrivals_(arrivals),
+        next_(start) {}
   process_receiver(const process_receiver&) = delete;
   process_receiver& operator=(const process_receiver&) = delete;
 
@@ -90,6 +96,18 @@ class process_receiver {
     while (wanted_ != 0 && take_slot()) {
     }
   }
+  // --- Messages of the program, which need no request
+  /// Takes all that has arrived. Messages that have a request, or will get one, may precede them.
+  void take_arrivals() {
+    while (!closed_ && take_slot()) {
+    }
+  }
+  /// Takes those that no other message precedes.
+  void take_first_arrivals() {
+    while (p2p_is_first() && !closed_ && take_slot()) {
+    }
+  }
+
   /// Whether started requests need progress().
   bool is_busy() const noexcept { return wanted_ != 0; }
   /// The job has failed. Forgets all requests, and completes no other one.
@@ -114,10 +132,12 @@ class process_receiver {
     remote_message remote{};
   };
   using unexpected_list = std::list<unexpected_message>;
-  /// The message whose pieces are arriving. It goes to a request or becomes unexpected.
+  /// The message whose pieces are arriving. It goes to a request or to the arrivals, or becomes
+  /// unexpected.
   struct assembly {
     bool active = false;
     recv_request* request = nullptr;
+    p2p_arrival* p2p = nullptr;
     typename unexpected_list::iterator unexpected{};
     std::size_t bytes = 0, received = 0;
   };
@@ -131,6 +151,11 @@ class process_receiver {
     return p;
   }
 
+  bool p2p_is_first() const {
+    if (current_.active) return current_.p2p != nullptr;
+    const process_slot& s = lines_->ring[next_ % T::slot_count];
+    return M::acquire(s.sequence) == next_ + 1 && is_p2p(M::view(s).tag);
+  }
   // Takes the next slot, if it has arrived.
   bool take_slot() {
     process_slot& s = lines_->ring[next_ % T::slot_count];
@@ -184,7 +209,11 @@ class process_receiver {
         (s.encoding & is_replacement) != 0
             ? refused_.remove_if([tag](const recv_request& one) { return one.number == tag; })
             : match(tag);
-    current_ = {true, r, {}, bytes, 0};
+    if (r == nullptr && is_p2p(tag) && arrivals_ != nullptr) {
+      current_ = {true, nullptr, &arrivals_->begin(from_.rank, tag, bytes), {}, bytes, 0};
+      return;
+    }
+    current_ = {true, r, nullptr, {}, bytes, 0};
     if (r != nullptr) {
       r->bytes = bytes;
       r->state = recv_request::phase::receiving;
@@ -196,12 +225,15 @@ class process_receiver {
   void take_piece(const std::byte* piece, std::size_t bytes) {
     if (current_.request != nullptr) {
       deliver(*current_.request, current_.received, piece, bytes);
+    } else if (current_.p2p != nullptr) {
+      M::read(current_.p2p->data() + current_.received, piece, bytes);
     } else {
       M::read(current_.unexpected->copy.data() + current_.received, piece, bytes);
     }
     current_.received += bytes;
     if (current_.received < current_.bytes) return;
     current_.active = false;
+    if (current_.p2p != nullptr) arrivals_->complete(*current_.p2p);
     if (current_.request != nullptr) complete(*current_.request);
   }
   void complete(recv_request& r) noexcept {
@@ -228,7 +260,8 @@ class process_receiver {
       const remote_message m = at->remote;
       unexpected_.erase(at);
       read(r, m);
-    } else if (current_.active && current_.request == nullptr && current_.unexpected == at) {
+    } else if (current_.active && current_.request == nullptr && current_.p2p == nullptr &&
+               current_.unexpected == at) {
       deliver(r, 0, at->copy.data(), current_.received);
       unexpected_.erase(at);
       current_.request = &r;
@@ -283,6 +316,7 @@ class process_receiver {
   peer from_;
   const wakeup_words<M>* words_;
   refusal_report* refusals_;
+  p2p_arrivals* arrivals_;  // null: messages of the program are as all others
   std::uint32_t next_;
   std::uint32_t wanted_ = 0;  // requests that are started and not complete
   bool closed_ = false;

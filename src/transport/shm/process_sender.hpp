@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "transport/shm/cell_pool.hpp"
+#include "transport/shm/p2p_arrivals.hpp"
 #include "transport/shm/process_channel.hpp"
 #include "transport/shm/process_wakeup.hpp"
 
@@ -124,7 +125,7 @@ class process_sender {
       r.state = send_request::phase::complete;
       return true;
     }
-    if (!r.replaces && goes_by_address(r.bytes)) {
+    if (!r.replaces && !is_p2p(r.tag) && goes_by_address(r.bytes)) {
       post_address(r);
       return true;
     }
