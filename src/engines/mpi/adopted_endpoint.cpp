@@ -43,7 +43,9 @@ std::unique_ptr<endpoint> make_mpi_endpoint(MPI_Comm comm, bool check_calls, ran
     mpi::mpi_endpoint::progress_on_node();
     sched_yield();
   }
-  return std::make_unique<mpi::mpi_endpoint>(comm, check_calls, plain_messages ? comm : MPI_COMM_NULL);
+  auto made = std::make_unique<mpi::mpi_endpoint>(comm, check_calls, plain_messages ? comm : MPI_COMM_NULL);
+  made->leave_p2p_to_mpi(true);
+  return made;
 }
 
 }  // namespace tutti::detail

@@ -131,8 +131,11 @@ class mpi_endpoint final : public message_endpoint {
   }
   /// The rank of the job of another rank of this node.
   int job_rank_of(int rank_on_node) const noexcept;
-  /// Messages of the program to ranks of this node; null if there is no memory.
-  node_p2p* p2p_on_node() noexcept { return node_p2p_ ? &*node_p2p_ : nullptr; }
+  /// Messages of the program to ranks of this node; null: they use MPI.
+  node_p2p* p2p_on_node() noexcept { return node_p2p_ && !leaves_p2p_to_mpi_ ? &*node_p2p_ : nullptr; }
+  /// Called before any message, on all ranks: the program waits in MPI too, where only MPI progresses
+  /// its own messages.
+  void leave_p2p_to_mpi(bool leave) noexcept { leaves_p2p_to_mpi_ = leave; }
   bool finished_on_node(const transfer& t, const shm::wait_site& site) {
     return is_over(node_messages_->advance(t), site);
   }
@@ -369,6 +372,7 @@ class mpi_endpoint final : public message_endpoint {
   node_memory node_memory_;
   std::optional<node_messages> node_messages_;
   std::optional<node_p2p> node_p2p_;
+  bool leaves_p2p_to_mpi_ = false;
   static inline std::vector<mpi_endpoint*> with_node_memory_;  // of this process
   std::optional<peer_watch> peer_watch_;
   bool has_node_memory_ = false;
