@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Native collectives over MPI use the memory of the node, with TUTTI_SHM=cells: all kinds, lengths, roots and
-// operators, blocking, prepared and in steps, over communicators and groups. MPI's own collectives are
-// counted: there must be none.
+// Native collectives over MPI use the memory of the node, with TUTTI_SHM=cells: all kinds, lengths,
+// roots and operators, blocking, prepared and in steps, over communicators and groups. MPI's own
+// collectives are counted: there must be none.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A seccomp filter with which the kernel refuses process_vm_readv in this process, and the text that
-// the process prints.
+// A seccomp filter with which the kernel refuses process_vm_readv in this process, and the text
+// that the process prints.
 #pragma once
 
 #include <cerrno>

@@ -86,8 +86,8 @@ json active_topology() {
   return one;
 }
 
-// Starts the ranks of an MPI job, if this process is one, and asks how they exchange data. `is_first`
-// is false on all ranks but the first.
+// Starts the ranks of an MPI job, if this process is one, and asks how they exchange data.
+// `is_first` is false on all ranks but the first.
 json transports(bool& is_first) {
   is_first = true;
   if (!find_launcher().mpi) return json();

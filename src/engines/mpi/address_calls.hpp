@@ -2,8 +2,8 @@
 //
 // The steps of the calls by address (memory_by_address.hpp) of a communicator in the memory of a
 // node. A round: this member posts its address if it is an owner, takes its parts, and says so.
-// After the last round it waits until its readers have finished it, whatever earlier calls they have
-// under way.
+// After the last round it waits until its readers have finished it, whatever earlier calls they
+// have under way.
 //
 // The kernel may refuse a read that it has permitted at the set-up. Then the reader asks its owners
 // for messages from now on, and takes the part of each owner from a message. An owner serves such
@@ -33,8 +33,8 @@ class address_calls {
   address_calls(mpi_endpoint& ep, node_memory::collectives& of,
                 std::function<void(std::uint64_t, int, std::uint64_t)> on_mismatch);
 
-  /// Whether a call goes by address. `bytes`: of the operand or of a block; in an allgatherv, of all
-  /// blocks. Depends only on what is equal on all members.
+  /// Whether a call goes by address. `bytes`: of the operand or of a block; in an allgatherv, of
+  /// all blocks. Depends only on what is equal on all members.
   bool serves(const call& c, std::size_t bytes) const noexcept {
     return bytes >= from_[static_cast<std::size_t>(c.what)] && !(c.in_place && overwrites_in_place(c.what));
   }

@@ -166,12 +166,6 @@ void mpi_endpoint::find_node_counter(const std::vector<int>& leaders, bool may_s
   counts_rejections_ = ranks == size_;
 }
 
-void mpi_endpoint::receive_rejections(rejection_inbox* into) noexcept {
-  failure_monitor_->receive_rejections(into);
-  const bool any = into != nullptr && size_ > 1;
-  rejections_sent_here_ = !any ? &never_ : counts_rejections_ ? &node_counters_.of(rank_) : &always_;
-}
-
 // TUTTI_NODES describes the ranks of MPI_COMM_WORLD. An adopted job may be a part of them. If its
 // ranks come from several worlds, TUTTI_NODES describes the job.
 hierarchy mpi_endpoint::configured_topology(std::string_view text) const {

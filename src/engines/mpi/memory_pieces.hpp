@@ -62,7 +62,8 @@ constexpr std::size_t slot_bytes_of_node(int ranks) noexcept {
 constexpr std::size_t piece_bytes(collective what, std::size_t slot) noexcept {
   return what == collective::bcast ? std::min(std::size_t{8192}, slot) : slot;
 }
-/// Members of an allreduce combine a slice each, and exchange the results, if the operand is longer.
+/// Members of an allreduce combine a slice each, and exchange the results, if the operand is
+/// longer.
 constexpr std::size_t max_bytes_without_slices(int ranks) noexcept { return ranks < 4 ? 8192 : 2048; }
 /// The least part of a long block that a member posts for another one in a round.
 inline constexpr std::size_t min_part_bytes = 64;

@@ -5,8 +5,8 @@
 // which members this one reads, from first() to before end(), and what it does with each post.
 // take() is called in member order, and with this member's own post too.
 //
-// In place, a member overwrites in a round only what it has posted in this round or before. Otherwise
-// it takes its own data from its input, and posts only what other members read.
+// In place, a member overwrites in a round only what it has posted in this round or before.
+// Otherwise it takes its own data from its input, and posts only what other members read.
 #pragma once
 
 #include <algorithm>

@@ -17,6 +17,7 @@
 
 #include "engines/mpi/failure_monitor.hpp"
 #include "engines/mpi/long_wait.hpp"
+#include "engines/mpi/message.hpp"
 #include "engines/mpi/mpi_base.hpp"
 #include "engines/mpi/mpi_conditions.hpp"
 #include "engines/mpi/mpi_types.hpp"
@@ -28,33 +29,6 @@
 #include "transport/message_endpoint.hpp"
 
 namespace tutti::mpi {
-
-/// A message in progress.
-struct message {
-  MPI_Request request;
-  std::uint32_t generation;  // of its entry in the table; changes when the message is complete
-  bool busy, receives;
-  int peer;  // job rank
-  std::size_t bytes;
-  // In checked mode a receive starts only when the length of its message is known; `unmatched`
-  // until then.
-  bool unmatched;
-  MPI_Comm comm;
-  int from, tag;
-  void* into;
-};
-
-/// The contents of a transfer: a message in the table, by index.
-struct request_id {
-  std::uint32_t index, generation;
-};
-static_assert(sizeof(request_id) <= sizeof(transfer) && alignof(request_id) <= alignof(transfer));
-
-/// A message in the library's own memory: sent from a copy, or received and discarded.
-struct buffered_message {
-  std::unique_ptr<std::byte[]> data;
-  transfer state;
-};
 
 /// The owner of the communicators of a context, which frees them.
 enum class comm_owner : std::uint8_t {
@@ -133,8 +107,8 @@ class mpi_endpoint final : public message_endpoint {
   int job_rank_of(int rank_on_node) const noexcept;
   /// Messages of the program to ranks of this node; null: they use MPI.
   node_p2p* p2p_on_node() noexcept { return node_p2p_ && !leaves_p2p_to_mpi_ ? &*node_p2p_ : nullptr; }
-  /// Called before any message, on all ranks: the program waits in MPI too, where only MPI progresses
-  /// its own messages.
+  /// Called before any message, on all ranks: the program waits in MPI too, where only MPI
+  /// progresses its own messages.
   void leave_p2p_to_mpi(bool leave) noexcept { leaves_p2p_to_mpi_ = leave; }
   bool finished_on_node(const transfer& t, const shm::wait_site& site) {
     return is_over(node_messages_->advance(t), site);
@@ -151,8 +125,8 @@ class mpi_endpoint final : public message_endpoint {
     look_for_rejections();
     return true;
   }
-  /// Progresses the messages in memory of all endpoints of this process. The program may wait on one
-  /// of them while its peers wait for messages of another.
+  /// Progresses the messages in memory of all endpoints of this process. The program may wait on
+  /// one of them while its peers wait for messages of another.
   static void progress_on_node();
   /// The same, called by MPI while it waits in a collective.
   static void progress_on_node_inside_mpi() noexcept;

@@ -14,7 +14,8 @@ namespace tutti::mpi {
 namespace {
 
 // With scope 1, Yama lets a process be read by its ancestors only, unless it permits others. With
-// scope 0 it needs to permit nothing, and with 2 or 3 it cannot. The kernel still compares the users.
+// scope 0 it needs to permit nothing, and with 2 or 3 it cannot. The kernel still compares the
+// users.
 void permit_reads() noexcept {
   std::FILE* const file = std::fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
   if (file == nullptr) return;

@@ -46,7 +46,8 @@ class node_memory {
   int pid(int rank) const noexcept { return pids_[static_cast<std::size_t>(rank)]; }
   /// The shortest call by address (memory_pieces.hpp).
   std::size_t min_bytes_by_address(collective what, bool oversubscribed) const noexcept;
-  /// For tests: another limit of all kinds, the same on all ranks, for groups that are opened later.
+  /// For tests: another limit of all kinds, the same on all ranks, for groups that are opened
+  /// later.
   void set_min_bytes_by_address(std::size_t bytes) noexcept { min_bytes_by_address_ = bytes; }
   /// The calls of this rank by address.
   std::uint64_t calls_by_address() const noexcept { return calls_by_address_; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages of schedules between ranks of one node, and the parts of node_p2p.hpp that wait. They travel
-// through the node's memory (transport/shm/process_channel.hpp) and not through MPI. Requests are in a table,
-// not in the caller's transfers, so that an exception may free those.
+// Messages of schedules between ranks of one node, and the parts of node_p2p.hpp that wait. They
+// travel through the node's memory (transport/shm/process_channel.hpp) and not through MPI.
+// Requests are in a table, not in the caller's transfers, so that an exception may free those.
 #pragma once
 
 #include <cstddef>

@@ -22,7 +22,8 @@ class group_memory {
     int ranks;                // of the node
     std::size_t small_block;  // a multiple of 128, as the next
     std::size_t large_block;
-    std::size_t head = ~std::size_t{0};  // of a block: the bytes that must be 0 when it is given out
+    /// The bytes of a block that must be 0 when it is given out.
+    std::size_t head = ~std::size_t{0};
 
     // The small blocks get at most 8 MiB, and what the large ones leave of 36 MiB. But there are
     // always some for 16 groups of all ranks.

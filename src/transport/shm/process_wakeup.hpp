@@ -93,8 +93,8 @@ class wakeup_words {
 /// The work of a waiting rank besides waiting.
 class process_waiter {
  public:
-  /// `spins`: polls before it yields its core. Many with a core for each rank, at most 50 with fewer
-  /// cores. `yields`: how often it yields before it sleeps.
+  /// `spins`: polls before it yields its core. Many with a core for each rank, at most 50 with
+  /// fewer cores. `yields`: how often it yields before it sleeps.
   explicit process_waiter(int spins, int check_interval_ms = 10, int yields = 1) noexcept
       : spins_(spins), check_interval_ms_(check_interval_ms), yields_(yields) {}
   virtual ~process_waiter() = default;
