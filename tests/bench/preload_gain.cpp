@@ -56,7 +56,7 @@ TEST_F(preload_bench, measures_all_and_reports_what_ran) {
         EXPECT_GT(c["us"].value(variant, 0.0), 0) << mpi << c;
       EXPECT_TRUE(c["ran"].contains("with")) << mpi << c;
       if (c["collective"] == "allreduce") {
-        EXPECT_EQ(c["ran"]["tree"], c["bytes"] == 8 ? "recursive_doubling" : "native") << mpi << c;
+        EXPECT_EQ(c["ran"]["tree"], c["bytes"] == 8 ? "recursive_doubling" : "in_memory") << mpi << c;
       }
     }
     EXPECT_EQ(cases,

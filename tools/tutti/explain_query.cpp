@@ -231,9 +231,11 @@ void read_conditions(const explain_query& q, const engine_entry& engine, int ran
     std::erase(requested.engine_conditions, name);
     if (holds) requested.engine_conditions.emplace_back(name);
   };
-  if (std::any_of(known.begin(), known.end(),
-                  [](const engine_condition& k) { return k.name == "oversubscribed"; }))
-    state("oversubscribed", ranks > usable_cores());
+  const auto has = [&](std::string_view name) {
+    return std::any_of(known.begin(), known.end(), [&](const engine_condition& k) { return k.name == name; });
+  };
+  if (has("oversubscribed")) state("oversubscribed", ranks > usable_cores());
+  if (has("node_memory")) state("node_memory", ranks > 1 && requested.topology.nodes() == 1);
   if (!requested.mpi.empty()) state(requested.mpi == "mpich" ? "mpich" : "open_mpi", true);
   for (const std::string& text : q.conditions) {
     const std::string name = text.substr(0, text.find('='));

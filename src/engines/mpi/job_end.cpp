@@ -107,6 +107,8 @@ bool mpi_endpoint::complete(MPI_Request& request, double& deadline, double began
     failure_monitor_->all_sent();
     if (failure_monitor_->failed()) drain();
     const double now = seconds_now();
+    if (peer_watch_ && !failure_monitor_->failed())
+      if (const auto loss = peer_watch_->look(now)) end_job_after(*loss);
     // The rank that threw aborts the job first. A rank that only received a failure waits longer.
     if (failure_monitor_->failed() && !had_failed) deadline = now + 3 * grace;
     if (now > deadline + (failure_monitor_->reported_elsewhere() ? grace : 0)) return false;

@@ -175,7 +175,7 @@ constexpr std::size_t max_bytes_of_one_round(collective what, int ranks, std::si
 /// Whether the memory of a node serves such a call, if the members have slots and are the node's
 /// only ranks.
 constexpr bool in_node_memory(const agreed_signature& s) noexcept {
-  return s.ranks > 1 && has_memory_form(s.what) &&
+  return s.ranks > 1 && !s.inter && has_memory_form(s.what) &&
          divide(s.what, s.count, s.element_size, s.ranks, slot_bytes_of_node(s.ranks)).served;
 }
 

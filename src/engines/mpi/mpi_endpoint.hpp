@@ -17,7 +17,7 @@
 
 #include "engines/mpi/failure_monitor.hpp"
 #include "engines/mpi/long_wait.hpp"
-#include "engines/mpi/message.hpp"
+#include "engines/mpi/pending_message.hpp"
 #include "engines/mpi/mpi_base.hpp"
 #include "engines/mpi/mpi_conditions.hpp"
 #include "engines/mpi/mpi_types.hpp"

@@ -2,7 +2,7 @@
 //
 // One rank kills itself, or the launcher, while the others wait for it in a call in the memory of
 // the node. usage: lost WAIT WHO MARK: WAIT is barrier, schedule, long or recv; WHO is rank or
-// launcher; MARK only identifies the processes of this run.
+// launcher; MARK is a file that is made just before.
 #include <csignal>
 #include <cstdio>
 #include <string>
@@ -29,17 +29,15 @@ void wait_in(const communicator& world, const std::string& what) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3) return 2;
+  if (argc < 4) return 2;
   const std::string what = argv[1], who = argv[2];
   return run(argc, argv, [&](communicator& world) {
     world.barrier();
     if (world.rank() == 1) {
       usleep(300'000);
-      std::printf("killed\n");
-      std::fflush(stdout);
+      if (std::FILE* const mark = std::fopen(argv[3], "w")) std::fclose(mark);
       kill(who == "rank" ? getpid() : getppid(), SIGKILL);
     }
-    wait_in(world, what);
-    if (world.rank() == 1) pause();
+    wait_in(world, world.rank() == 1 ? "recv" : what);  // rank 1 waits for itself
   });
 }
