@@ -63,11 +63,6 @@ struct from_root : among_all {
     return owner == r.c.root && reader != owner;
   }
 };
-struct to_root : among_all {
-  static bool reads(const address_round& r, int reader, int owner) noexcept {
-    return reader == r.c.root && reader != owner;
-  }
-};
 
 struct bcast : from_root {};
 
@@ -80,13 +75,6 @@ struct scatter : from_root {
   }
   static const std::byte* own_part(const address_round& r) noexcept {
     return r.is_root() && !r.c.in_place ? shared(r) + r.block(r.member) : nullptr;
-  }
-};
-
-struct gather : to_root {
-  static std::byte* target(const address_round& r, int owner) noexcept { return r.output() + r.block(owner); }
-  static const std::byte* own_part(const address_round& r) noexcept {
-    return r.is_root() && !r.c.in_place ? r.operand() : nullptr;
   }
 };
 
@@ -125,13 +113,6 @@ struct alltoall : among_all {
   }
 };
 
-struct reduce : to_root {
-  static bool combines(const address_round& r) noexcept { return r.is_root(); }
-  static const std::byte* own_part(const address_round& r) noexcept {
-    return r.is_root() ? r.operand() : nullptr;
-  }
-};
-
 struct reduce_scatter_block : among_all {
   static address_part part(const address_round& r, int reader, int) noexcept {
     return {r.block(reader), r.bytes()};
@@ -167,12 +148,8 @@ struct allreduce : among_all {
 template <class F>
 decltype(auto) with_kind_by_address(collective what, F&& f) {
   switch (what) {
-    case collective::reduce:
-      return f(by_address::reduce());
     case collective::allreduce:
       return f(by_address::allreduce());
-    case collective::gather:
-      return f(by_address::gather());
     case collective::scatter:
       return f(by_address::scatter());
     case collective::allgather:

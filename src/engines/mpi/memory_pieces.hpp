@@ -59,8 +59,9 @@ constexpr std::size_t slot_bytes_of_node(int ranks) noexcept {
 /// The bytes that a member posts in a round of a long call. The root of a bcast copies a piece into
 /// a slot while the others read the one before. Other members copy and read in turn, so they gain
 /// by few rounds.
-constexpr std::size_t piece_bytes(collective what, std::size_t slot) noexcept {
-  return what == collective::bcast ? std::min(std::size_t{8192}, slot) : slot;
+constexpr std::size_t piece_bytes(collective what, int ranks, std::size_t slot) noexcept {
+  if (what != collective::bcast) return slot;
+  return std::min(std::size_t{ranks == 2 ? 8192u : 32768u}, slot);
 }
 /// Members of an allreduce combine a slice each, and exchange the results, if the operand is
 /// longer.
@@ -70,25 +71,29 @@ inline constexpr std::size_t min_part_bytes = 64;
 
 /// A call goes by address if a reader gets at least this many bytes from an owner. With fewer cores
 /// than ranks each round costs the change to another process, and such a call has one round or two.
+/// The kernel copies at 14 GB/s on the machine where this was measured (2 cores, 2 to 8 ranks). A
+/// copy by way of slots, which stay in the cache, is faster unless it copies what few members read,
+/// or needs many changes.
 struct address_limits {
   std::size_t with_cores, without_cores;
 };
 inline constexpr std::size_t never_by_address = ~std::size_t{0};
 constexpr address_limits address_limits_of(collective what) noexcept {
-  constexpr std::size_t kib = 1024;
+  constexpr std::size_t kib = 1024, mib = 1024 * kib;
   switch (what) {
-    case collective::bcast:
-    case collective::gather:
     case collective::scatter:
+      return {64 * kib, 16 * kib};
+    case collective::alltoall:
+      return {2 * mib, 64 * kib};
+    case collective::bcast:
+      return {never_by_address, 512 * kib};
     case collective::allgather:
     case collective::allgatherv:  // the mean block
-    case collective::alltoall:
-      return {256 * kib, 16 * kib};
-    case collective::reduce:
-    case collective::reduce_scatter_block:
-      return {1024 * kib, 16 * kib};
+      return {4 * mib, never_by_address};
     case collective::allreduce:  // of the slice that a member combines
-      return {256 * kib, 16 * kib};
+      return {never_by_address, 256 * kib};
+    case collective::reduce_scatter_block:
+      return {4 * mib, 128 * kib};
     default:
       return {never_by_address, never_by_address};
   }
@@ -123,9 +128,9 @@ struct call_pieces {
 
 /// The units of each block in one round of a call that has many rounds. 0: memory cannot serve it.
 /// `blocks`: how many blocks a member posts.
-constexpr std::size_t units_per_round(collective what, std::size_t unit, std::size_t blocks,
+constexpr std::size_t units_per_round(collective what, std::size_t unit, std::size_t blocks, int ranks,
                                       std::size_t slot) noexcept {
-  for (const std::size_t limit : {piece_bytes(what, slot), slot}) {
+  for (const std::size_t limit : {piece_bytes(what, ranks, slot), slot}) {
     std::size_t units = limit / blocks / unit;
     if (unit == 1) units -= units % 16;
     if (units * unit >= min_part_bytes || (units > 0 && blocks == 1)) return units;
@@ -148,8 +153,8 @@ constexpr call_pieces divide(collective what, std::size_t count, std::size_t ele
   made.per_round = made.length;
   made.served = true;
   if (all <= post_line_bytes) return made;
-  if (slot > 0 && all <= piece_bytes(what, slot)) return made;
-  if (const std::size_t units = slot > 0 ? units_per_round(what, made.unit, blocks, slot) : 0)
+  if (slot > 0 && all <= piece_bytes(what, ranks, slot)) return made;
+  if (const std::size_t units = slot > 0 ? units_per_round(what, made.unit, blocks, ranks, slot) : 0)
     made.per_round = std::min(units, made.length);
   else
     made.served = all <= slot;
@@ -162,13 +167,14 @@ constexpr std::size_t max_bytes_in_memory(collective what, std::size_t element, 
   constexpr std::size_t any_length = ~std::size_t{0} / 2;
   if (what == collective::barrier) return any_length;
   const std::size_t blocks = posts_blocks_for_all(what) ? static_cast<std::size_t>(ranks) : 1;
-  if (slot > 0 && units_per_round(what, combines(what) ? element : 1, blocks, slot) > 0) return any_length;
+  if (slot > 0 && units_per_round(what, combines(what) ? element : 1, blocks, ranks, slot) > 0)
+    return any_length;
   return what == collective::allgatherv ? 0 : std::max(slot, post_line_bytes) / blocks;
 }
 
 /// The longest bcast or allreduce that needs one round.
 constexpr std::size_t max_bytes_of_one_round(collective what, int ranks, std::size_t slot) noexcept {
-  const std::size_t piece = std::max(post_line_bytes, slot > 0 ? piece_bytes(what, slot) : 0);
+  const std::size_t piece = std::max(post_line_bytes, slot > 0 ? piece_bytes(what, ranks, slot) : 0);
   return what == collective::allreduce ? std::min(piece, max_bytes_without_slices(ranks)) : piece;
 }
 

@@ -80,7 +80,8 @@ void node_memory::agree_on_copies(MPI_Comm node, memory_use wanted, int rank, in
 
 std::size_t node_memory::min_bytes_by_address(collective what, bool oversubscribed) const noexcept {
   const detail::address_limits of = detail::address_limits_of(what);
-  if (of.with_cores == detail::never_by_address) return detail::never_by_address;
+  if (of.with_cores == detail::never_by_address && of.without_cores == detail::never_by_address)
+    return detail::never_by_address;
   return min_bytes_by_address_.value_or(oversubscribed ? of.without_cores : of.with_cores);
 }
 
