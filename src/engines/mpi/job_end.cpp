@@ -80,18 +80,14 @@ void mpi_endpoint::end_job(int rank, const std::string& text) {
   std::_Exit(1);
 }
 
-// Reports at once, because the launcher ends this rank as soon as it notices the loss. Without the
-// launcher, MPI_Abort may wait for ever.
+// The launcher usually ends the job before end_job() reports. Without the launcher, MPI_Abort may
+// wait for ever.
 void mpi_endpoint::end_job_after(const peer_watch::loss& what) {
-  if (node_counters_.claim_report()) {
-    if (what.rank >= 0)
-      std::fprintf(stderr, "tutti: rank %d failed: %s\n", what.rank, what.text.c_str());
-    else
-      std::fprintf(stderr, "tutti: rank %d ends: %s\n", rank_, what.text.c_str());
-  }
+  if (what.rank >= 0) end_job(what.rank, what.text);
+  if (node_counters_.claim_report())
+    std::fprintf(stderr, "tutti: rank %d ends: %s\n", rank_, what.text.c_str());
   std::fflush(stderr);
   aborts_ = true;
-  if (what.rank >= 0) MPI_Abort(MPI_COMM_WORLD, 1);
   std::_Exit(1);
 }
 
