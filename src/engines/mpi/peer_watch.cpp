@@ -16,9 +16,12 @@ peer_watch::loss peer_watch::lost(int node_rank) const {
   return {rank, "its process has ended without a report"};
 }
 
-// A peer whose process leaves the job in order has the role `left` before it ends.
+// A peer whose process leaves the job in order has the role `left` before it ends. When the
+// launcher has ended, ranks that notice it end too, so this comes first.
 std::optional<peer_watch::loss> peer_watch::look_closely() {
   if (!node_.is_rank()) return {};
+  if (getppid() != parent_)
+    return loss{-1, "the launcher of the job has ended (process " + std::to_string(parent_) + ")"};
   if (const int already = node_.lost_rank(); already >= 0) return lost(already);
   const int peers = node_.ranks(), at_once = std::max(1, peers / 100);
   for (int i = 0; i < at_once; ++i) {
@@ -29,8 +32,7 @@ std::optional<peer_watch::loss> peer_watch::look_closely() {
     node_.abort(next_);
     return lost(next_);
   }
-  if (getppid() == parent_) return {};
-  return loss{-1, "the launcher of the job has ended (process " + std::to_string(parent_) + ")"};
+  return {};
 }
 
 }  // namespace tutti::mpi
