@@ -86,12 +86,12 @@ constexpr address_limits address_limits_of(collective what) noexcept {
     case collective::alltoall:
       return {2 * mib, 64 * kib};
     case collective::bcast:
-      return {never_by_address, 512 * kib};
+      return {never_by_address, 8 * mib};
     case collective::allgather:
     case collective::allgatherv:  // the mean block
       return {4 * mib, never_by_address};
     case collective::allreduce:  // of the slice that a member combines
-      return {never_by_address, 256 * kib};
+      return {never_by_address, 4 * mib};
     case collective::reduce_scatter_block:
       return {4 * mib, 128 * kib};
     default:
