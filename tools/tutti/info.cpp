@@ -189,8 +189,9 @@ void print_table(const json& all) {
   const bool fault = topology.contains("fault");
   fmt::print("\ntopology\n  {}{}\n", text(topology[fault ? "fault" : "text"]),
              topology["pretended"].get<bool>() && !fault ? " (TUTTI_NODES)" : "");
-  if (!all["transports"].is_null()) fmt::print("\ntransports\n");
-  for (const auto& one : all["transports"]) fmt::print("  {}\n", value_of_user(one));
+  const json transports = all.value("transports", json());
+  if (!transports.is_null()) fmt::print("\ntransports\n");
+  for (const auto& one : transports) fmt::print("  {}\n", value_of_user(one));
   fmt::print("\ntrees\n  {}\n", all["trees"].is_null() ? "the built-in ones" : value_of_user(all["trees"]));
   fmt::print("\n{} algorithms (tutti list)\n\nvariables\n", all["algorithms"].get<std::size_t>());
   for (const auto& v : all["variables"]) {
@@ -211,13 +212,16 @@ void print_table(const json& all) {
 
 void add_info(CLI::App& app, int& status) {
   struct info_options {
-    bool as_json = false, as_markdown = false;
+    bool as_json = false, as_markdown = false, as_ranks = false;
   };
   auto* info = app.add_subcommand("info", "Engines, MPIs, machine, and the variables in effect");
   auto options = std::make_shared<info_options>();
   info->add_flag("--json", options->as_json, "One JSON object");
   info->add_flag("--markdown", options->as_markdown, "The table of variables, as in docs/environment.md");
-  info->footer("Examples:\n  tutti info\n  tutti info --json | jq .modules\n");
+  info->add_flag("--ranks", options->as_ranks,
+                 "Run as the ranks of an MPI job, and name the transports between them");
+  info->footer(
+      "Examples:\n  tutti info\n  tutti info --json | jq .modules\n  mpirun -n 4 tutti info --ranks\n");
   info->callback([options, &status] {
     if (options->as_markdown) {
       print_markdown();
@@ -226,7 +230,7 @@ void add_info(CLI::App& app, int& status) {
     // Before the ranks run: to describe the modules is to load them, and MPI must not be over then.
     json all = collect();
     bool is_first = true;
-    all["transports"] = transports(is_first);
+    if (options->as_ranks) all["transports"] = transports(is_first);
     if (!is_first) return;
     if (options->as_json)
       fmt::print("{}\n", all.dump(2));

@@ -139,7 +139,7 @@ address_calls::taken address_calls::combine_parts(const address_round& r, memory
   const std::size_t piece = std::max<std::size_t>(1, detail::combined_piece_bytes / r.unit);
   if (scratch_bytes_ < 2 * piece * r.unit) {
     scratch_bytes_ = 2 * piece * r.unit;
-    scratch_.reset(new std::byte[scratch_bytes_]);
+    scratch_ = allocate_aligned(scratch_bytes_);
   }
   std::byte* const operand = scratch_.get();
   for (; p.at < all; p.at += std::min(piece, all - p.at)) {

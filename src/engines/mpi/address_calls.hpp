@@ -82,7 +82,7 @@ class address_calls {
   std::function<void(std::uint64_t, int, std::uint64_t)> on_mismatch_;
   std::array<std::size_t, collective_names.size()> from_{};
   part_messages messages_;
-  std::unique_ptr<std::byte[]> scratch_;
+  aligned_bytes scratch_;
   std::size_t scratch_bytes_ = 0;
 };
 

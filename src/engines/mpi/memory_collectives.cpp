@@ -134,7 +134,9 @@ void memory_collectives::run_in_rounds(const call& c) {
   of_->wait(reasons, w, [&] { return advance(c, p, false); });
 }
 
-memory_collectives::progress memory_collectives::begin(const call& c) noexcept {
+memory_collectives::progress memory_collectives::begin(const call& c) {
+  if (broken_) [[unlikely]]
+    throw_broken(c);
   progress p;
   const bool vector = is_vector_form(c.what);
   p.pieces = divide(c.what, vector ? longest_block(c) : c.count, c.type.size);
@@ -158,8 +160,25 @@ bool memory_collectives::goes_by_address(const call& c, std::size_t bytes) const
   return bytes > direct && by_address_->serves(c, bytes);
 }
 
+// A call that throws, such as in an operator of the program, leaves rounds of which the others wait
+// for posts. So no later call can work.
 bool memory_collectives::advance(const call& c, progress& p, bool overlaps) {
-  if (p.by_address) return by_address_->advance(c, p, overlaps);
+  try {
+    return p.by_address ? by_address_->advance(c, p, overlaps) : advance_in_rounds(c, p, overlaps);
+  } catch (...) {
+    broken_ = true;
+    throw;
+  }
+}
+
+void memory_collectives::throw_broken(const call& c) const {
+  ep_.poll_failures(site(c));  // throws if the job has failed
+  throw engine_error(detail::called(c), ep_.rank(), "",
+                     "an earlier call of this communicator has ended with an exception",
+                     "make a new communicator, or catch exceptions inside operators");
+}
+
+bool memory_collectives::advance_in_rounds(const call& c, progress& p, bool overlaps) {
   return with_rounds_of(c.what, p.pieces.in_slices, [&]<class Rounds>(Rounds) {
     const detail::call_pieces& all = p.pieces;
     for (; p.rounds_left > 0; --p.rounds_left) {

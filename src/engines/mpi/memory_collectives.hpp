@@ -76,7 +76,8 @@ class memory_collectives {
   // --- calls in steps
 
   using progress = memory_progress;
-  progress begin(const call& c) noexcept;
+  /// Throws engine_error if an earlier call has ended with an exception.
+  progress begin(const call& c);
   /// Continues as far as possible without a wait. Returns whether the call is complete.
   bool advance(const call& c, progress& p) { return advance(c, p, true); }
   /// The same, or waits if `blocking`.
@@ -90,6 +91,9 @@ class memory_collectives {
   }
   /// `overlaps`: other calls may be under way. Then sleeping members are woken at every post.
   bool advance(const call& c, progress& p, bool overlaps);
+  bool advance_in_rounds(const call& c, progress& p, bool overlaps);
+  [[noreturn]] void throw_broken(const call& c) const;
+  bool broken_ = false;
   template <class Rounds>
   bool advance_round(const memory_round& r, progress& p, bool overlaps);
   void run_in_rounds(const call& c);

@@ -62,13 +62,13 @@ bool part_messages::receive(std::uint64_t n, int rank, std::byte* to, std::size_
 
 std::byte* part_messages::operand(std::uint64_t n, std::size_t bytes) {
   receiver& r = receiver_of(n);
-  if (!r.operand) r.operand.reset(new std::byte[bytes]);
+  if (!r.operand) r.operand = allocate_aligned(bytes);
   return r.operand.get();
 }
 
 std::byte* part_messages::result(std::uint64_t n, std::size_t bytes) {
   receiver& r = receiver_of(n);
-  if (!r.result) r.result.reset(new std::byte[bytes]);
+  if (!r.result) r.result = allocate_aligned(bytes);
   return r.result.get();
 }
 

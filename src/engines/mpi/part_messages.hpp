@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <new>
 
 #include "transport/shm/wait_interface.hpp"
 #include "transport/transfer.hpp"
@@ -15,6 +16,15 @@
 namespace tutti::mpi {
 
 class mpi_endpoint;
+
+/// Memory for operands of any element type.
+struct free_aligned {
+  void operator()(std::byte* memory) const noexcept { ::operator delete[](memory, std::align_val_t{64}); }
+};
+using aligned_bytes = std::unique_ptr<std::byte[], free_aligned>;
+inline aligned_bytes allocate_aligned(std::size_t bytes) {
+  return aligned_bytes(static_cast<std::byte*>(::operator new[](bytes, std::align_val_t{64})));
+}
 
 class part_messages {
  public:
@@ -47,7 +57,7 @@ class part_messages {
   struct receiver {
     std::uint64_t n;
     bool under_way;
-    std::unique_ptr<std::byte[]> operand, result;
+    aligned_bytes operand, result;
     detail::transfer state;
   };
   std::uint64_t tag(std::uint64_t n) const noexcept;

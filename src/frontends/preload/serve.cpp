@@ -61,7 +61,8 @@ decision decide(process& p, communicator_info& m, const call& c) {
   if (found.used_forced_composition) detail::count_obeyed(*p.shared, c.what, override_kind::composition);
   bool forwarded = !found.served || (found.composed.which == nullptr && found.pure.pure == nullptr);
   std::optional<std::uint64_t> max_in_memory;
-  if (found.served && forwarded) {
+  // With several threads nothing is in memory, and the communicator is opened under the lock later.
+  if (found.served && forwarded && !p.multithreaded) {
     p.open(m);
     if (const auto bytes = detail::native_in_memory(*m.impl, s)) max_in_memory = *bytes / c.type.size;
     if (max_in_memory && s.count <= *max_in_memory) forwarded = false;
@@ -98,8 +99,8 @@ decision decide(process& p, communicator_info& m, const call& c) {
 }
 
 // Converts the interval to counts of the program.
-std::unique_ptr<const cached_decision> make_decision(process& p, communicator_info& m,
-                                                     const call_key& key, const translated_call& translated) {
+std::unique_ptr<const cached_decision> make_decision(process& p, communicator_info& m, const call_key& key,
+                                                     const translated_call& translated) {
   const call& c = translated.result();
   const decision d = decide(p, m, c);
   auto v = std::make_unique<cached_decision>();

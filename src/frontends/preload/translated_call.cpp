@@ -74,7 +74,9 @@ bool translated_call::separate_buffers() {
 #ifdef MPICH_VERSION
   return false;
 #else
-  if (call_.what == collective::reduce || is_vector_form(call_.what)) return false;
+  // A rank that forwarded its call would miss the others, which use the memory of the node. Other
+  // vector forms are not served there.
+  if (is_vector_form(call_.what) && call_.what != collective::allgatherv) return false;
   const bool per_rank = call_.what == collective::alltoall || call_.what == collective::scatter ||
                         call_.what == collective::reduce_scatter_block;
   const std::size_t bytes = call_.count * call_.type.size * (per_rank ? to_size(size_) : 1);

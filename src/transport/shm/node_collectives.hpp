@@ -201,16 +201,17 @@ class node_collectives {
   void barrier(std::uint64_t digest, process_waiter& waiter, Mismatch&& on_mismatch) {
     const std::uint64_t n = begin();
     wait_to_post(n, 0, waiter);
+    const finisher at_end{*this, n};
     post(n, digest);
     wait_for_posts(n, digest, waiter, on_mismatch);
-    finish(n);
   }
   template <class Mismatch>
   void bcast(void* data, std::size_t bytes, int root, std::uint64_t digest, process_waiter& waiter,
              Mismatch&& on_mismatch) {
     const std::uint64_t n = begin();
+    if (member_ == root) wait_to_post(n, bytes, waiter);
+    const finisher at_end{*this, n};
     if (member_ == root) {
-      wait_to_post(n, bytes, waiter);
       M::write(operand(n, bytes), data, bytes);
       post(n, digest);
     } else {
@@ -219,7 +220,6 @@ class node_collectives {
         on_mismatch(root, other);
       M::read(data, operand_of(n, root, bytes), bytes);
     }
-    finish(n);
   }
   /// `combine(accumulator, operand)` sets accumulator = accumulator op operand. The call combines
   /// in member order. `result` may be `data`.
@@ -228,19 +228,25 @@ class node_collectives {
                  process_waiter& waiter, Mismatch&& on_mismatch) {
     const std::uint64_t n = begin();
     wait_to_post(n, bytes, waiter);
+    const finisher at_end{*this, n};
     M::write(operand(n, bytes), data, bytes);
     post(n, digest);
     wait_for_posts(n, digest, waiter, on_mismatch);
     M::read(result, operand_of(n, 0, bytes), bytes);
     for (int i = 1; i < size(); ++i) combine(result, operand_of(n, i, bytes));
-    finish(n);
   }
 
  private:
+  // Ends a call also if it throws, so that the next calls work.
+  struct finisher {
+    node_collectives& of;
+    std::uint64_t n;
+    ~finisher() { of.finish(n); }
+  };
   struct alignas(64) post_line {
-    std::atomic<std::uint64_t> sequence{0};
+    std::byte data[inline_bytes];  // aligned for every element that fits
     std::uint64_t digest = 0;
-    alignas(16) std::byte data[inline_bytes];
+    std::atomic<std::uint64_t> sequence{0};
   };
   struct block {
     alignas(128) std::atomic<std::uint64_t> acknowledged{0};

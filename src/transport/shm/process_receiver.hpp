@@ -102,10 +102,12 @@ class process_receiver {
     while (!closed_ && take_slot()) {
     }
   }
-  /// Takes those that no other message precedes.
+  /// Takes those that no other message precedes, and all of a full ring, whose sender may wait for
+  /// space in a send that must not wait for this rank.
   void take_first_arrivals() {
     while (p2p_is_first() && !closed_ && take_slot()) {
     }
+    if (is_full()) take_arrivals();
   }
 
   /// Whether started requests need progress().
@@ -151,6 +153,10 @@ class process_receiver {
     return p;
   }
 
+  bool is_full() const {
+    const std::uint32_t last = next_ + T::slot_count - 1;
+    return M::acquire(lines_->ring[last % T::slot_count].sequence) == last + 1;
+  }
   bool p2p_is_first() const {
     if (current_.active) return current_.p2p != nullptr;
     const process_slot& s = lines_->ring[next_ % T::slot_count];
