@@ -201,25 +201,27 @@ class node_collectives {
   void barrier(std::uint64_t digest, process_waiter& waiter, Mismatch&& on_mismatch) {
     const std::uint64_t n = begin();
     wait_to_post(n, 0, waiter);
-    const finisher at_end{*this, n};
-    post(n, digest);
-    wait_for_posts(n, digest, waiter, on_mismatch);
+    finish_after(n, [&] {
+      post(n, digest);
+      wait_for_posts(n, digest, waiter, on_mismatch);
+    });
   }
   template <class Mismatch>
   void bcast(void* data, std::size_t bytes, int root, std::uint64_t digest, process_waiter& waiter,
              Mismatch&& on_mismatch) {
     const std::uint64_t n = begin();
     if (member_ == root) wait_to_post(n, bytes, waiter);
-    const finisher at_end{*this, n};
-    if (member_ == root) {
-      M::write(operand(n, bytes), data, bytes);
-      post(n, digest);
-    } else {
-      wait(wait_for_post, waiter, [&] { return has_posted(n, root); });
-      if (const std::uint64_t other = digest_of(n, root); other != digest) [[unlikely]]
-        on_mismatch(root, other);
-      M::read(data, operand_of(n, root, bytes), bytes);
-    }
+    finish_after(n, [&] {
+      if (member_ == root) {
+        M::write(operand(n, bytes), data, bytes);
+        post(n, digest);
+      } else {
+        wait(wait_for_post, waiter, [&] { return has_posted(n, root); });
+        if (const std::uint64_t other = digest_of(n, root); other != digest) [[unlikely]]
+          on_mismatch(root, other);
+        M::read(data, operand_of(n, root, bytes), bytes);
+      }
+    });
   }
   /// `combine(accumulator, operand)` sets accumulator = accumulator op operand. The call combines
   /// in member order. `result` may be `data`.
@@ -228,21 +230,31 @@ class node_collectives {
                  process_waiter& waiter, Mismatch&& on_mismatch) {
     const std::uint64_t n = begin();
     wait_to_post(n, bytes, waiter);
-    const finisher at_end{*this, n};
-    M::write(operand(n, bytes), data, bytes);
-    post(n, digest);
-    wait_for_posts(n, digest, waiter, on_mismatch);
-    M::read(result, operand_of(n, 0, bytes), bytes);
-    for (int i = 1; i < size(); ++i) combine(result, operand_of(n, i, bytes));
+    finish_after(n, [&] {
+      M::write(operand(n, bytes), data, bytes);
+      post(n, digest);
+      wait_for_posts(n, digest, waiter, on_mismatch);
+      M::read(result, operand_of(n, 0, bytes), bytes);
+      for (int i = 1; i < size(); ++i) combine(result, operand_of(n, i, bytes));
+    });
   }
 
  private:
   // Ends a call also if it throws, so that the next calls work.
-  struct finisher {
-    node_collectives& of;
-    std::uint64_t n;
-    ~finisher() { of.finish(n); }
-  };
+  template <class Steps>
+  void finish_after(std::uint64_t n, Steps&& steps) {
+    if constexpr (M::exceptions_end_calls) {
+      try {
+        steps();
+      } catch (...) {
+        finish(n);
+        throw;
+      }
+    } else {
+      steps();
+    }
+    finish(n);
+  }
   struct alignas(64) post_line {
     std::byte data[inline_bytes];  // aligned for every element that fits
     std::uint64_t digest = 0;

@@ -20,6 +20,8 @@ enum class remote_read {
 };
 
 struct process_memory {
+  /// False in a model that suspends its processes by exceptions.
+  static constexpr bool exceptions_end_calls = true;
   static constexpr std::size_t remote_read_limit = 0x7ffff000;  // of one system call
 
   template <class T>

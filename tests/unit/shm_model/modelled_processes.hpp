@@ -99,6 +99,7 @@ std::vector<delayed_read>& delayed_reads() noexcept;
 inline const std::byte *cells_begin = nullptr, *cells_end = nullptr;
 
 struct model_memory {
+  static constexpr bool exceptions_end_calls = false;
   template <class W>
   static W acquire(const std::atomic<W>& word) {
     W value;
