@@ -14,19 +14,13 @@
 #include <mpi.h>
 
 #include "checked_call.hpp"
-#include "engines/mpi/mpi_endpoint.hpp"
+#include "mpi_program.hpp"
 #include "refused_reads.hpp"
 
 namespace {
 
 using namespace tests;
 using namespace tutti::detail;
-
-const shm::wait_site here{"test", "", "the other ranks", -1, -1, shm::wait_site::unnumbered};
-
-void require(bool holds, const std::string& what) {
-  if (!holds) throw std::runtime_error("rank " + std::to_string(here_is.rank) + ": " + what);
-}
 
 // The numbers of bytes are 70000, 300000 and 3000000, and some short ones. A short bcast or
 // allreduce has one round without an address.
@@ -94,8 +88,6 @@ void run_on_two(context& one, context& other) {
   first.compare();
 }
 
-group all_ranks() { return group::range(0, 1, here_is.size, here_is.rank); }
-
 // The limits are those of one byte, so that nearly all calls go by address.
 void run_all() {
   tutti::mpi::mpi_endpoint ep(MPI_COMM_WORLD, false);
@@ -143,14 +135,5 @@ void run_all() {
 
 int main(int argc, char** argv) {
   setenv("TUTTI_SHM", "copy", 1);
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &here_is.rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &here_is.size);
-  try {
-    if (here_is.size > 1) run_all();
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "FAILED %s\n", e.what());
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  MPI_Finalize();
+  tests::run_test(argc, argv, run_all);
 }

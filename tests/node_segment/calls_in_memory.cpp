@@ -17,7 +17,7 @@
 
 #include "base/agreed_signature.hpp"
 #include "checked_call.hpp"
-#include "engines/mpi/mpi_endpoint.hpp"
+#include "mpi_program.hpp"
 #include "tutti/element.hpp"
 
 namespace {
@@ -73,12 +73,6 @@ namespace {
 
 using namespace tests;
 using namespace tutti::detail;
-
-const shm::wait_site here{"test", "", "the other ranks", -1, -1, shm::wait_site::unnumbered};
-
-void require(bool holds, const std::string& what) {
-  if (!holds) throw std::runtime_error("rank " + std::to_string(here_is.rank) + ": " + what);
-}
 
 // The lengths are those of lines, slots, and many pieces.
 void run_blocking(context& c) {
@@ -174,8 +168,6 @@ void run_prepared_moves(context& c) {
     }
 }
 
-group all_ranks() { return group::range(0, 1, here_is.size, here_is.rank); }
-
 agreed_signature signature_of(collective what) {
   agreed_signature s;
   s.what = what;
@@ -189,6 +181,74 @@ void reduce_in(context& c, std::size_t n, bool in_place) {
   require(c.offers(agreed_part(one.made, here_is.size)) == native_offer::any, "there is no memory");
   c.native(one.made, here);
   one.compare();
+}
+
+// The operands have the alignment of their type, wherever they lie.
+struct alignas(32) wide {
+  double values[4];
+};
+void add_wide(const void* left, const void* right, void* result, std::size_t n, void*) {
+  for (const void* p : {left, right, static_cast<const void*>(result)})
+    require(reinterpret_cast<std::uintptr_t>(p) % alignof(wide) == 0, "an operand is not aligned");
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t k = 0; k < 4; ++k)
+      static_cast<wide*>(result)[i].values[k] =
+          static_cast<const wide*>(left)[i].values[k] + static_cast<const wide*>(right)[i].values[k];
+}
+void run_aligned(context& c) {
+  for (const collective what : {collective::allreduce, collective::scan, collective::reduce_scatter_block})
+    for (const std::size_t n : {1, 2, 33, 5000}) {
+      const auto p = static_cast<std::size_t>(here_is.size);
+      std::vector<wide> input(what == collective::reduce_scatter_block ? n * p : n, wide{{1, 2, 3, 4}}),
+          output(n);
+      call made;
+      made.what = what;
+      made.type.size = sizeof(wide);
+      made.count = n;
+      made.op.combine = add_wide;
+      made.input = input.data();
+      made.output = output.data();
+      c.native(made, here);
+      const int terms = what == collective::scan ? here_is.rank + 1 : here_is.size;
+      for (const wide& one : output)
+        require(one.values[3] == 4.0 * terms, "a sum of aligned elements is wrong");
+    }
+}
+
+// An operator of the program throws on all ranks. A call of one round ends in order, and the next
+// ones work. After a longer one the communicator reports that it cannot go on.
+void throw_in_operator(const void*, const void*, void*, std::size_t, void*) {
+  throw std::domain_error("no such number");
+}
+void run_throwing(context& c) {
+  call made;
+  made.what = collective::allreduce;
+  made.type.size = sizeof(word);
+  made.op.combine = throw_in_operator;
+  for (const std::size_t n : {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 200, 200, 200, 200, 200, 100'000}) {
+    std::vector<word> input(n), output(n);
+    made.count = n;
+    made.input = input.data();
+    made.output = output.data();
+    bool has_thrown = false;
+    try {
+      c.native(made, here);
+    } catch (const std::domain_error&) {
+      has_thrown = true;
+    }
+    require(has_thrown, "the exception of an operator is lost");
+    if (n <= 200) reduce_in(c, n % 5, false);
+  }
+  for (const collective what : {collective::barrier, collective::bcast, collective::allgather}) {
+    checked_call<word> next(what, 1, 0, 0, false);
+    bool has_thrown = false;
+    try {
+      c.native(next.made, here);
+    } catch (const engine_error& e) {
+      has_thrown = std::string(e.what()).find("ended with an exception") != std::string::npos;
+    }
+    require(has_thrown, "a call after a broken one does not report it");
+  }
 }
 
 // The first groups have slots, later ones only lines. None of them sends a message.
@@ -224,6 +284,9 @@ void run_all() {
   run_prepared(*job);
   run_prepared_moves(*job);
   reduce_in(*job, 9, false);
+  run_aligned(*job);
+  run_aligned(*ep.open_locally(all_ranks(), {1, 8}));
+  run_throwing(*ep.open_locally(all_ranks(), {2, 8}));
   run_groups(ep);
   require(collectives_of_mpi == 0, "MPI has executed a collective");
   require(ep.memory().calls_by_address() == 0, "a call has gone by address");
@@ -234,14 +297,5 @@ void run_all() {
 
 int main(int argc, char** argv) {
   setenv("TUTTI_SHM", "cells", 1);  // calls_by_address.cpp tests the other way
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &here_is.rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &here_is.size);
-  try {
-    if (here_is.size > 1) run_all();
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "FAILED %s\n", e.what());
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  MPI_Finalize();
+  tests::run_test(argc, argv, run_all);
 }

@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "mpi_program.hpp"
 #include "tutti/call.hpp"
 #include "tutti/element.hpp"
 
@@ -52,12 +53,6 @@ void combine_elements(const void* left, const void* right, void* result, std::si
     static_cast<T*>(result)[i] =
         kind_of_element<T>::combine(static_cast<const T*>(left)[i], static_cast<const T*>(right)[i]);
 }
-
-/// The rank that runs the tests.
-struct rank_of_job {
-  int rank = 0, size = 1;
-};
-inline rank_of_job here_is;
 
 template <class T>
 class checked_call {

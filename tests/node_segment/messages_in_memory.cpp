@@ -12,7 +12,7 @@
 
 #include <mpi.h>
 
-#include "engines/mpi/mpi_endpoint.hpp"
+#include "mpi_program.hpp"
 
 namespace {
 int sends_of_mpi = 0;
@@ -25,15 +25,9 @@ extern "C" int MPI_Isend(const void* a, int n, MPI_Datatype t, int to, int tag, 
 
 namespace {
 
+using namespace tests;
 using namespace tutti;
 using namespace tutti::detail;
-
-int my_rank = 0, my_size = 1;
-const shm::wait_site here{"test", "", "a message", -1, -1, shm::wait_site::unnumbered};
-
-void require(bool holds, const std::string& what) {
-  if (!holds) throw std::runtime_error("rank " + std::to_string(my_rank) + ": " + what);
-}
 
 std::byte byte_of(int from, int to, std::uint32_t run, std::size_t i) {
   return static_cast<std::byte>(from * 31 + to * 7 + static_cast<int>(run) * 13 + static_cast<int>(i % 251));
@@ -50,14 +44,14 @@ struct one_message {
 void begin(context& c, one_message& m, std::size_t bytes) {
   m.data.resize(bytes);
   if (m.receives) return c.irecv(m.peer, m.run, m.data.data(), bytes, m.state);
-  for (std::size_t i = 0; i < bytes; ++i) m.data[i] = byte_of(my_rank, m.peer, m.run, i);
+  for (std::size_t i = 0; i < bytes; ++i) m.data[i] = byte_of(here_is.rank, m.peer, m.run, i);
   c.isend(m.peer, m.run, m.data.data(), bytes, m.state);
 }
 
 void compare(const one_message& m) {
   if (!m.receives) return;
   for (std::size_t i = 0; i < m.data.size(); ++i)
-    require(m.data[i] == byte_of(m.peer, my_rank, m.run, i),
+    require(m.data[i] == byte_of(m.peer, here_is.rank, m.run, i),
             "byte " + std::to_string(i) + " of a message of " + std::to_string(m.data.size()) +
                 " from rank " + std::to_string(m.peer));
 }
@@ -81,8 +75,8 @@ void exchange(context& c, std::size_t bytes, std::uint32_t rounds) {
   std::vector<one_message> all;
   for (std::uint32_t run = 0; run < rounds; ++run)
     for (const bool receives : {run % 2 == 0, run % 2 != 0})
-      for (int d = 1; d < my_size; ++d) {
-        const int peer = (my_rank + (receives ? my_size - d : d)) % my_size;
+      for (int d = 1; d < here_is.size; ++d) {
+        const int peer = (here_is.rank + (receives ? here_is.size - d : d)) % here_is.size;
         all.push_back({{}, {}, peer, run, receives});
       }
   for (one_message& m : all) begin(c, m, bytes == 0 ? 0 : bytes + m.run);
@@ -92,14 +86,14 @@ void exchange(context& c, std::size_t bytes, std::uint32_t rounds) {
 // A receiver that expects another length gets an error, and all other messages arrive.
 void wrong_length(context& c) {
   constexpr std::size_t sent = 100'000;
-  if (my_rank == 1) {
+  if (here_is.rank == 1) {
     std::vector<one_message> all(2);
     all[0] = {{}, {}, 0, 1, false};
     all[1] = {{}, {}, 0, 2, false};
     begin(c, all[0], sent);
     begin(c, all[1], 10);
     wait_for_all(c, all);
-  } else if (my_rank == 0) {
+  } else if (here_is.rank == 0) {
     std::vector<one_message> all(1);
     all[0] = {{}, {}, 1, 1, true};
     begin(c, all[0], sent - 1);
@@ -119,7 +113,7 @@ void wrong_length(context& c) {
 // sent arrives all the same.
 void freed_buffers(context& c) {
   constexpr std::size_t bytes = 3'000'000;
-  if (my_rank == 0) {
+  if (here_is.rank == 0) {
     auto sent = std::make_unique<one_message>();
     *sent = {{}, {}, 1, 5, false};
     begin(c, *sent, bytes);
@@ -136,7 +130,7 @@ void freed_buffers(context& c) {
     all[0] = {{}, {}, 1, 6, true};
     begin(c, all[0], 3);
     wait_for_all(c, all);
-  } else if (my_rank == 1) {
+  } else if (here_is.rank == 1) {
     std::vector<one_message> all(1);
     all[0] = {{}, {}, 0, 4, false};
     begin(c, all[0], 2);
@@ -149,8 +143,6 @@ void freed_buffers(context& c) {
     wait_for_all(c, all);
   }
 }
-
-group all_ranks() { return group::range(0, 1, my_size, my_rank); }
 
 void run_all() {
   tutti::mpi::mpi_endpoint ep(MPI_COMM_WORLD, false);
@@ -172,15 +164,4 @@ void run_all() {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &my_rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &my_size);
-  try {
-    if (my_size > 1) run_all();
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "FAILED %s\n", e.what());
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  MPI_Finalize();
-}
+int main(int argc, char** argv) { tests::run_test(argc, argv, run_all); }

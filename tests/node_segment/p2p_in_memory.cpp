@@ -13,7 +13,7 @@
 #include <mpi.h>
 
 #include "communicator/internal_calls.hpp"
-#include "engines/mpi/mpi_endpoint.hpp"
+#include "mpi_program.hpp"
 #include "tutti/mpi.hpp"
 #include "tutti/tutti.hpp"
 
@@ -39,17 +39,13 @@ COUNTED_ISEND(Issend)
 
 namespace {
 
+using namespace tests;
 using namespace tutti;
 using detail::envelope;
 using bytes = std::vector<std::byte>;
 
-int me = 0, ranks = 1;
 const send_modes all_modes[] = {send_modes::standard, send_modes::buffered, send_modes::synchronous};
 const std::size_t all_lengths[] = {0, 1, 47, 48, 49, 8191, 8192, 8193, 70'000, 1'000'000};
-
-void require(bool holds, const std::string& what) {
-  if (!holds) throw std::runtime_error("rank " + std::to_string(me) + ": " + what);
-}
 
 bytes contents(int from, int to, int tag, std::size_t n) {
   bytes made(n);
@@ -77,7 +73,7 @@ void receive(communicator& c, int source, int tag, int from, int expected_tag, s
               std::to_string(e.bytes) + " bytes instead of tag " + std::to_string(expected_tag) +
               " of rank " + std::to_string(from) + " with " + std::to_string(n));
   into.resize(n);
-  require(into == contents(from, me, expected_tag, n), std::to_string(n) + " bytes are not intact");
+  require(into == contents(from, here_is.rank, expected_tag, n), std::to_string(n) + " bytes are not intact");
 }
 
 struct sends {
@@ -85,7 +81,7 @@ struct sends {
   std::vector<detail::pending_call> all;
 
   void start(communicator& c, int peer, int tag, std::size_t n, send_modes mode) {
-    data.push_back(contents(me, peer, tag, n));
+    data.push_back(contents(here_is.rank, peer, tag, n));
     if (mode == send_modes::buffered) {
       detail::send(detail::impl_of(c), to(peer, tag, data.back(), mode));
       for (std::byte& b : data.back()) b = std::byte{0xee};
@@ -101,16 +97,16 @@ struct sends {
   }
 };
 
-int right() { return (me + 1) % ranks; }
-int left() { return (me + ranks - 1) % ranks; }
+int right() { return (here_is.rank + 1) % here_is.size; }
+int left() { return (here_is.rank + here_is.size - 1) % here_is.size; }
 
 void modes_and_lengths(communicator& c) {
   for (const send_modes mode : all_modes)
     for (const std::size_t n : all_lengths) {
       sends s;
-      for (int d = 1; d < ranks; ++d) s.start(c, (me + d) % ranks, 5, n, mode);
-      for (int d = 1; d < ranks; ++d) {
-        const int from = (me + ranks - d) % ranks;
+      for (int d = 1; d < here_is.size; ++d) s.start(c, (here_is.rank + d) % here_is.size, 5, n, mode);
+      for (int d = 1; d < here_is.size; ++d) {
+        const int from = (here_is.rank + here_is.size - d) % here_is.size;
         receive(c, from, 5, from, 5, n);
       }
       s.wait();
@@ -140,10 +136,10 @@ void any_source_and_tag(communicator& c) {
   const auto length_of = [](int tag) { return static_cast<std::size_t>(tag % 3 == 0 ? 30'000 : tag); };
   sends s;
   for (int tag = 0; tag < count; ++tag)
-    for (int d = 1; d < ranks; ++d)
-      s.start(c, (me + d) % ranks, tag, length_of(tag), all_modes[(tag + d) % 3]);
-  std::vector<int> next(static_cast<std::size_t>(ranks));
-  for (int i = 0; i < count * (ranks - 1); ++i) {
+    for (int d = 1; d < here_is.size; ++d)
+      s.start(c, (here_is.rank + d) % here_is.size, tag, length_of(tag), all_modes[(tag + d) % 3]);
+  std::vector<int> next(static_cast<std::size_t>(here_is.size));
+  for (int i = 0; i < count * (here_is.size - 1); ++i) {
     envelope found;
     require(detail::probe(detail::impl_of(c), "probe", rank::any, tags::any, true, found),
             "nothing is there");
@@ -167,7 +163,7 @@ void matched_probes(communicator& c) {
     detail::recv_args r{.operation = "mrecv", .into = into.data(), .capacity = n};
     r.matched = one;
     detail::receive(detail::impl_of(c), r);
-    require(into == contents(left(), me, 1, n), "a matched message is not intact");
+    require(into == contents(left(), here_is.rank, 1, n), "a matched message is not intact");
     s.wait();
   }
 }
@@ -191,9 +187,9 @@ void between_schedules(communicator& c) {
   for (int i = 0; i < 20; ++i) {
     sends s;
     s.start(c, right(), i, i % 2 == 0 ? 100 : 100'000, all_modes[i % 3]);
-    const std::vector<int> mine(static_cast<std::size_t>(1 + 500 * i), me);
+    const std::vector<int> mine(static_cast<std::size_t>(1 + 500 * i), here_is.rank);
     const auto sum = c.allreduce(send_buf(mine), op(std::plus<>{}), algorithm("allreduce/ring"));
-    for (const int one : sum) require(one == ranks * (ranks - 1) / 2, "a sum is wrong");
+    for (const int one : sum) require(one == here_is.size * (here_is.size - 1) / 2, "a sum is wrong");
     receive(c, left(), i, left(), i, i % 2 == 0 ? 100 : 100'000);
     s.wait();
   }
@@ -204,15 +200,16 @@ void between_schedules(communicator& c) {
 void buffered_before_collectives(communicator& c) {
   for (int i = 0; i < 4; ++i) {
     sends s;
-    if (me == 0) s.start(c, 1, i, 1'000'000, send_modes::buffered);
-    if (me == 1) receive(c, 0, i, 0, i, 1'000'000);
+    if (here_is.rank == 0) s.start(c, 1, i, 1'000'000, send_modes::buffered);
+    if (here_is.rank == 1) receive(c, 0, i, 0, i, 1'000'000);
     if (i % 2 == 0) {
       c.barrier();
     } else {
-      const std::vector<int> mine(static_cast<std::size_t>(ranks), me),
-          one(static_cast<std::size_t>(ranks), 1);
+      const std::vector<int> mine(static_cast<std::size_t>(here_is.size), here_is.rank),
+          one(static_cast<std::size_t>(here_is.size), 1);
       const auto got = c.alltoallv(send_buf(mine), send_counts(one));
-      require(static_cast<int>(got.size()) == ranks && got.back() == ranks - 1, "an alltoallv is wrong");
+      require(static_cast<int>(got.size()) == here_is.size && got.back() == here_is.size - 1,
+              "an alltoallv is wrong");
     }
   }
 }
@@ -230,7 +227,7 @@ void posted_receives(communicator& c) {
     receive(c, left(), 2, left(), 2, 300'000);
     s.start(c, right(), 3, 300'000, send_modes::standard);
     posted->wait();
-    require(into == contents(left(), me, 3, into.size()), "a posted receive is not intact");
+    require(into == contents(left(), here_is.rank, 3, into.size()), "a posted receive is not intact");
   }
   receive(c, left(), 1, left(), 1, 300'000);
   s.wait();
@@ -269,15 +266,4 @@ void run_all() {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &me);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  try {
-    if (ranks > 1) run_all();
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "FAILED %s\n", e.what());
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  MPI_Finalize();
-}
+int main(int argc, char** argv) { tests::run_test(argc, argv, run_all); }

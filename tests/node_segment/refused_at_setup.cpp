@@ -11,19 +11,13 @@
 #include <mpi.h>
 
 #include "checked_call.hpp"
-#include "engines/mpi/mpi_endpoint.hpp"
+#include "mpi_program.hpp"
 #include "refused_reads.hpp"
 
 namespace {
 
 using namespace tests;
 using namespace tutti::detail;
-
-const shm::wait_site here{"test", "", "the other ranks", -1, -1, shm::wait_site::unnumbered};
-
-void require(bool holds, const std::string& what) {
-  if (!holds) throw std::runtime_error("rank " + std::to_string(here_is.rank) + ": " + what);
-}
 
 void run_in_cells(const std::string& why) {
   captured_errors errors;
@@ -33,7 +27,7 @@ void run_in_cells(const std::string& why) {
     memory.set_min_bytes_by_address(1);
     require(memory.is_open() && !memory.may_copy(), "the ranks have another use of memory");
     require(memory.why_not_copy().find(why) != std::string::npos, memory.why_not_copy());
-    const auto c = ep.open_locally(group::range(0, 1, here_is.size, here_is.rank), {1, 7});
+    const auto c = ep.open_locally(all_ranks(), {1, 7});
     const auto run = [&](const call& made) { c->native(made, here); };
     check_calls<triple>(kinds_that_move, {100000}, run);
     check_calls<matrix>(kinds_that_combine, {4375}, run);
@@ -56,15 +50,4 @@ void run_all() {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &here_is.rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &here_is.size);
-  try {
-    if (here_is.size > 1) run_all();
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "FAILED %s\n", e.what());
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  MPI_Finalize();
-}
+int main(int argc, char** argv) { tests::run_test(argc, argv, run_all); }

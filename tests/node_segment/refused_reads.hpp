@@ -5,30 +5,18 @@
 #pragma once
 
 #include <cerrno>
-#include <cstddef>
 #include <cstdio>
 #include <string>
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "support/system_calls.hpp"
 
 namespace tests {
 
 /// Cannot be undone. Returns false if the kernel has no filters.
-inline bool refuse_reads() {
-  sock_filter code[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  const sock_fprog program{sizeof code / sizeof *code, code};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
+inline bool refuse_reads() { return refuse_system_call(SYS_process_vm_readv, EPERM).empty(); }
 
 /// Captures what this process writes to stderr.
 class captured_errors {

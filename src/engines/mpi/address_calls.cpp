@@ -96,10 +96,10 @@ address_calls::taken address_calls::read(const memory_progress& p, int i, std::b
 template <class Kind>
 bool address_calls::take(const address_round& r, memory_progress& p) {
   const bool combines = Kind::combines(r);
-  if (!of_.wants_messages(p.number, r.member)) [[likely]] {
+  if (!of_.has_requested_messages(p.number, r.member)) [[likely]] {
     const taken now = combines ? combine_parts<Kind>(r, p) : copy_parts<Kind>(r, p);
     if (now != taken::refused) return now == taken::yes;
-    of_.want_messages();
+    of_.request_messages();
   }
   // Another call may have been refused. All owners of this round send messages, also those whose
   // parts have been read.
@@ -206,15 +206,15 @@ bool address_calls::receive_and_combine(const address_round& r, memory_progress&
 template <class Kind>
 void address_calls::send_parts(const address_round& r, std::uint64_t n) {
   for (int i = 0; i < r.size; ++i) {
-    if (!Kind::reads(r, i, r.member) || !of_.wants_messages(n, i)) [[likely]]
+    if (!Kind::reads(r, i, r.member) || !of_.has_requested_messages(n, i)) [[likely]]
       continue;
     const address_part part = Kind::part(r, i, r.member);
     if (part.bytes > 0) messages_.send(n, of_.rank_of(i), Kind::shared(r) + part.offset, part.bytes);
   }
 }
 
-// A member of the first round of an allreduce may still want its part while this one is in the
-// second.
+// A member may still need its part of the first round of an allreduce while this one is in the
+// second round.
 template <class Kind>
 void address_calls::send_parts_of_rounds(address_round r, std::uint64_t first, std::uint64_t end) {
   for (std::uint64_t n = first; n != end; ++n) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Long collectives by address. A member that has data for others, an owner, posts the address of
-// its buffer. The readers copy what they need with process_vm_readv. So a call has one round, an
-// allreduce has two, and each byte is copied once. A kind is a class that answers for one round:
-// who reads from whom, what an owner shares, which part of it a reader gets, and where it goes.
+// Long collectives by address. Other libraries call this single copy, or CMA. A member that has
+// data for others, an owner, posts the address of its buffer. The readers copy what they need with
+// process_vm_readv. So a call has one round, an allreduce has two, and each byte is copied once. A
+// kind is a class that answers for one round: who reads from whom, what an owner shares, which part
+// of it a reader gets, and where it goes.
 //
 // An owner must not return before its readers have finished the round. A kind is correct if no
 // member writes to what it shares before that. An allreduce in place writes slice i of the operand

@@ -87,12 +87,14 @@ shm::wait_site memory_collectives::site(const call& c) noexcept {
 
 void memory_collectives::barrier(const call* c) {
   const std::uint64_t is = digest(collective::barrier, 0, 0);
+  validate("barrier", c);
   waiter w(*this, "barrier", c);
   of_->barrier(is, w, [&](int member, std::uint64_t other) { throw_mismatch(is, member, other); });
 }
 
 void memory_collectives::bcast(void* data, std::size_t bytes, int root, const call* c) {
   const std::uint64_t is = digest(collective::bcast, bytes, root);
+  validate("bcast", c);
   waiter w(*this, "bcast", c);
   of_->bcast(data, bytes, root, is, w,
              [&](int member, std::uint64_t other) { throw_mismatch(is, member, other); });
@@ -102,6 +104,7 @@ void memory_collectives::allreduce(const void* input, void* output, std::size_t 
                                    std::size_t element_bytes, combine_function combine, void* state,
                                    const call* c) {
   const std::uint64_t is = digest(collective::allreduce, count * element_bytes, 0);
+  validate("allreduce", c);
   waiter w(*this, "allreduce", c);
   of_->allreduce(
       input, output, count * element_bytes, is,
@@ -135,8 +138,7 @@ void memory_collectives::run_in_rounds(const call& c) {
 }
 
 memory_collectives::progress memory_collectives::begin(const call& c) {
-  if (broken_) [[unlikely]]
-    throw_broken(c);
+  validate(nullptr, &c);
   progress p;
   const bool vector = is_vector_form(c.what);
   p.pieces = divide(c.what, vector ? longest_block(c) : c.count, c.type.size);
@@ -171,9 +173,9 @@ bool memory_collectives::advance(const call& c, progress& p, bool overlaps) {
   }
 }
 
-void memory_collectives::throw_broken(const call& c) const {
-  ep_.poll_failures(site(c));  // throws if the job has failed
-  throw engine_error(detail::called(c), ep_.rank(), "",
+void memory_collectives::throw_broken(const shm::wait_site& site) const {
+  ep_.poll_failures(site);  // throws if the job has failed
+  throw engine_error(site.operation, ep_.rank(), "",
                      "an earlier call of this communicator has ended with an exception",
                      "make a new communicator, or catch exceptions inside operators");
 }

@@ -63,8 +63,8 @@ class memory_collectives {
 
   // --- blocking calls
 
-  // They throw mismatch_error if another member makes another call, and what mpi_endpoint::pause()
-  // throws.
+  // They throw mismatch_error if another member makes another call, engine_error if an earlier call
+  // has ended with an exception in one of its rounds, and what mpi_endpoint::pause() throws.
   void run(const call& c);
   // The most frequent calls, in one round.
   // `c`: the call, for reports; null: that of the named kind
@@ -92,8 +92,12 @@ class memory_collectives {
   /// `overlaps`: other calls may be under way. Then sleeping members are woken at every post.
   bool advance(const call& c, progress& p, bool overlaps);
   bool advance_in_rounds(const call& c, progress& p, bool overlaps);
-  [[noreturn]] void throw_broken(const call& c) const;
-  bool broken_ = false;
+  /// Throws engine_error if an earlier call has ended with an exception.
+  void validate(const char* operation, const call* c) const {
+    if (broken_) [[unlikely]]
+      throw_broken(c != nullptr ? site(*c) : site(operation, "native"));
+  }
+  [[noreturn]] void throw_broken(const shm::wait_site& site) const;
   template <class Rounds>
   bool advance_round(const memory_round& r, progress& p, bool overlaps);
   void run_in_rounds(const call& c);
@@ -104,6 +108,7 @@ class memory_collectives {
   mpi_endpoint& ep_;
   detail::group_name name_;
   std::unique_ptr<node_memory::collectives> of_;
+  bool broken_ = false;
   std::size_t slot_bytes_ = 0;
   std::size_t max_direct_bcast_ = 0, max_direct_allreduce_ = 0;
   std::unique_ptr<address_calls> by_address_;  // null: no call goes by address

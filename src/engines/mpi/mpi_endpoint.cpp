@@ -64,8 +64,8 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls, MPI_Comm shared) : mp
   // Two threads of a rank cannot sleep on its one wakeup word.
   memory_use use_of_memory = memory_use::off;
   try {
-    const memory_use wanted = shm_setting();
-    if (level != MPI_THREAD_MULTIPLE) use_of_memory = wanted;
+    const memory_use requested = shm_setting();
+    if (level != MPI_THREAD_MULTIPLE) use_of_memory = requested;
     if (check_calls || size_ > 1)
       timeout = static_cast<double>(number_setting("TUTTI_DEADLOCK_AFTER", 1, 86400, 10));
   } catch (const usage_error&) {

@@ -17,7 +17,6 @@
 
 #include "engines/mpi/failure_monitor.hpp"
 #include "engines/mpi/long_wait.hpp"
-#include "engines/mpi/pending_message.hpp"
 #include "engines/mpi/mpi_base.hpp"
 #include "engines/mpi/mpi_conditions.hpp"
 #include "engines/mpi/mpi_types.hpp"
@@ -26,6 +25,7 @@
 #include "engines/mpi/node_messages.hpp"
 #include "engines/mpi/node_p2p.hpp"
 #include "engines/mpi/peer_watch.hpp"
+#include "engines/mpi/pending_message.hpp"
 #include "transport/message_endpoint.hpp"
 
 namespace tutti::mpi {
@@ -73,7 +73,7 @@ class mpi_endpoint final : public message_endpoint {
   std::unique_ptr<context> open_locally(const group& members, const group_name& name) override;
 
   void pause(const shm::wait_site& site) override {
-    if (node_p2p_ && node_p2p_->needs_progress())
+    if (node_p2p_ && node_p2p_->progress_is_due())
       progress_on_node();
     else if (node_messages_ && node_messages_->is_busy())
       node_messages_->progress_all();

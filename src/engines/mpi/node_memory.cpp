@@ -25,7 +25,7 @@ void permit_reads() noexcept {
 
 }  // namespace
 
-void node_memory::open(MPI_Comm node, memory_use wanted) {
+void node_memory::open(MPI_Comm node, memory_use requested) {
   int rank = 0, size = 1;
   check(MPI_Comm_rank(node, &rank), "run", -1);
   check(MPI_Comm_size(node, &size), "run", rank);
@@ -40,8 +40,9 @@ void node_memory::open(MPI_Comm node, memory_use wanted) {
       layout.add_per_rank("channels and cells", of_messages.rank_bytes(), 4096);
   const shm::segment_part groups_part = layout.add("collectives of groups", sizes.bytes());
   // Other ranks read this one after segment_.open(), for which all ranks are needed.
-  if (wanted == memory_use::copy && size > 1) permit_reads();
-  segment_.open(node, layout, wanted != memory_use::off ? shm::memory_kind::memfd : shm::memory_kind::none);
+  if (requested == memory_use::copy && size > 1) permit_reads();
+  segment_.open(node, layout,
+                requested != memory_use::off ? shm::memory_kind::memfd : shm::memory_kind::none);
   why_not_copy_ = segment_.why_not_better();
   if (!is_open()) return;
   const shm::segment& memory = segment_.memory();
@@ -54,16 +55,16 @@ void node_memory::open(MPI_Comm node, memory_use wanted) {
   groups_.emplace(segment_.memory().at(groups_part), sizes);
   if (rank == 0) groups_->initialize();
   messages_->offer();
-  agree_on_copies(node, wanted, rank, size);
+  agree_on_copies(node, requested, rank, size);
   messages_->agree();
 }
 
 // All ranks have joined the segment. The allreduce is also the barrier between the two steps of the
 // messages.
-void node_memory::agree_on_copies(MPI_Comm node, memory_use wanted, int rank, int size) {
-  constexpr int may_copy = std::numeric_limits<int>::max(), unwanted = -1;
+void node_memory::agree_on_copies(MPI_Comm node, memory_use requested, int rank, int size) {
+  constexpr int may_copy = std::numeric_limits<int>::max(), not_requested = -1;
   pids_.resize(static_cast<std::size_t>(size));
-  int mine = wanted == memory_use::copy ? may_copy : unwanted, first = mine;
+  int mine = requested == memory_use::copy ? may_copy : not_requested, first = mine;
   for (int r = 0; r < size; ++r) {
     if (r == rank) continue;
     const int pid = pids_[static_cast<std::size_t>(r)] = segment_.memory().pid(r);
@@ -72,7 +73,7 @@ void node_memory::agree_on_copies(MPI_Comm node, memory_use wanted, int rank, in
   check(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, node), "run", rank);
   may_copy_ = first == may_copy;
   why_not_copy_ = may_copy_ ? ""
-                  : first == unwanted
+                  : first == not_requested
                       ? "TUTTI_SHM is cells"
                       : "rank " + std::to_string(first / size) +
                             " of the node may not read the memory of rank " + std::to_string(first % size);

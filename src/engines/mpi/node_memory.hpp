@@ -31,7 +31,7 @@ class node_memory {
   using collectives = shm::node_collectives<shm::process_memory>;
 
   /// Collective over `node`, whose ranks share memory. Throws only errors of MPI itself.
-  void open(MPI_Comm node, memory_use wanted);
+  void open(MPI_Comm node, memory_use requested);
   bool is_open() const noexcept { return segment_.is_open(); }
   std::size_t bytes() const noexcept { return segment_.memory().bytes(); }
   /// The kind of memory, and why no better kind is in use; the same on all ranks.
@@ -68,7 +68,7 @@ class node_memory {
   shm::process_messages& messages() noexcept { return *messages_; }
 
  private:
-  void agree_on_copies(MPI_Comm node, memory_use wanted, int rank, int size);
+  void agree_on_copies(MPI_Comm node, memory_use requested, int rank, int size);
 
   node_segment segment_;
   bool may_copy_ = false, refusal_reported_ = false;

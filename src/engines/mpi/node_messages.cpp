@@ -37,10 +37,10 @@ void node_messages::start_send(int to, std::uint64_t tag, const void* data, std:
   through_.start(to, e.sent);
 }
 
-void node_messages::start_receive(int from, int name, std::uint64_t tag, void* data, std::size_t bytes,
+void node_messages::start_receive(int from, int sender, std::uint64_t tag, void* data, std::size_t bytes,
                                   transfer& t) {
   entry& e = take(from, true, t);
-  e.name = name;
+  e.sender = sender;
   e.received = {};
   e.received.tag = tag;
   e.received.target = static_cast<std::byte*>(data);
@@ -48,7 +48,7 @@ void node_messages::start_receive(int from, int name, std::uint64_t tag, void* d
   through_.start(from, e.received);
 }
 
-node_messages::progress node_messages::advance_entry(const id& which) {
+node_messages::progress node_messages::advance_entry(const request_id& which) {
   entry& e = entries_[which.index - first_index];
   if (!e.busy || e.abandoned || e.generation != which.generation) [[unlikely]]
     return progress::abandoned;
@@ -59,7 +59,7 @@ node_messages::progress node_messages::advance_entry(const id& which) {
       through_.to(e.peer).progress();
     if (!is_complete(e)) return progress::under_way;
   }
-  wrong_ = {e.name, e.received.capacity, e.received.bytes};
+  wrong_ = {e.sender, e.received.capacity, e.received.bytes};
   const bool wrong = e.receives && wrong_.actual != wrong_.expected;
   release(e);
   return wrong ? progress::wrong_length : progress::complete;

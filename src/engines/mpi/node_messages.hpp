@@ -11,12 +11,11 @@
 #include <deque>
 #include <memory>
 
+#include "engines/mpi/pending_message.hpp"
 #include "transport/shm/process_messages.hpp"
 #include "transport/transfer.hpp"
 
 namespace tutti::mpi {
-
-using detail::transfer;
 
 class node_messages {
  public:
@@ -34,23 +33,24 @@ class node_messages {
   explicit node_messages(shm::process_messages& through) noexcept : through_(through) {}
 
   /// `to`, `from`: ranks of the node, not this one. Messages between two ranks with the same tag
-  /// are received in the order in which they were sent. `name`: the sender in wrong_lengths().
+  /// are received in the order in which they were sent. `sender`: the rank of the job, for
+  /// wrong_lengths().
   void isend(int to, std::uint64_t tag, const void* data, std::size_t bytes, transfer& t) {
     auto& channel = through_.to(to);
     if (channel.post(tag, data, bytes)) [[likely]]
       return mark(t, completed, 0);
     start_send(to, tag, data, bytes, t);
   }
-  void irecv(int from, int name, std::uint64_t tag, void* data, std::size_t bytes, transfer& t) {
+  void irecv(int from, int sender, std::uint64_t tag, void* data, std::size_t bytes, transfer& t) {
     auto& channel = through_.from(from);
     if (const std::byte* const arrived = channel.find(tag, bytes)) {
       if (bytes != 0) std::memcpy(data, arrived, bytes);
       channel.consume();
       return mark(t, completed, 0);
     }
-    start_receive(from, name, tag, data, bytes, t);
+    start_receive(from, sender, tag, data, bytes, t);
   }
-  /// Whether isend() or irecv() began the transfer. All others must have a smaller first word.
+  /// Whether isend() or irecv() began the transfer.
   static bool owns(const transfer& t) noexcept { return id_of(t).index >= first_index; }
   /// Continues the transfer. Unless the result is under_way, the caller must not pass it again.
   progress advance(const transfer& t) {
@@ -73,26 +73,22 @@ class node_messages {
   void drop() noexcept;
 
  private:
-  static constexpr std::uint32_t first_index = 0x80000000, completed = 0xffffffff;
-  struct id {
-    std::uint32_t index, generation;
-  };
+  static constexpr std::uint32_t first_index = request_id::first_of_node_messages, completed = 0xffffffff;
   struct entry {
     std::uint32_t generation = 0;
     bool receives = false, busy = false, abandoned = false;
-    int peer = 0, name = 0;
+    int peer = 0, sender = 0;
     shm::send_request sent;
     shm::recv_request received;
     std::unique_ptr<std::byte[]> copy;  // of the data of an abandoned send
   };
 
-  static const id& id_of(const transfer& t) noexcept { return *reinterpret_cast<const id*>(t.state); }
   static void mark(transfer& t, std::uint32_t index, std::uint32_t generation) noexcept {
-    *reinterpret_cast<id*>(t.state) = {index, generation};
+    *reinterpret_cast<request_id*>(t.state) = {index, generation};
   }
   void start_send(int to, std::uint64_t tag, const void* data, std::size_t bytes, transfer& t);
-  void start_receive(int from, int name, std::uint64_t tag, void* data, std::size_t bytes, transfer& t);
-  progress advance_entry(const id& which);
+  void start_receive(int from, int sender, std::uint64_t tag, void* data, std::size_t bytes, transfer& t);
+  progress advance_entry(const request_id& which);
   entry& take(int peer, bool receives, transfer& t);
   void release(entry& e) noexcept;
   bool abandon(entry& e) noexcept;

@@ -36,7 +36,7 @@ bool node_p2p::post(int to, std::uint32_t communicator, const detail::send_args&
   }
   const std::uint64_t tag = shm::p2p_tag(communicator, false, what.tag);
   if (what.mode == send_modes::buffered) {
-    send_or_keep(to, tag, what.data, what.bytes);
+    send_or_copy(to, tag, what.data, what.bytes);
     return true;
   }
   if (through_.to(to).post(tag, what.data, what.bytes)) [[likely]]
@@ -67,23 +67,23 @@ void node_p2p::announce(int to, std::uint32_t communicator, const detail::send_a
   std::uint32_t number = 0;
   while (&sends_[number] != &one) ++number;
   const shm::p2p_announcement a{what.bytes, number};
-  send_or_keep(to, shm::p2p_tag(communicator, true, what.tag), &a, sizeof a);
+  send_or_copy(to, shm::p2p_tag(communicator, true, what.tag), &a, sizeof a);
   one.busy = true;
   ++open_;
   ++one.generation;
-  if (!buffered) *reinterpret_cast<id*>(t.state) = {first_index + number, one.generation};
+  if (!buffered) *reinterpret_cast<request_id*>(t.state) = {first_index + number, one.generation};
 }
 
 // Sends a message of at most one cell.
-void node_p2p::send_or_keep(int to, std::uint64_t tag, const void* data, std::size_t bytes) {
+void node_p2p::send_or_copy(int to, std::uint64_t tag, const void* data, std::size_t bytes) {
   if (failed_ || through_.to(to).post(tag, data, bytes)) [[likely]]
     return;
-  kept_message& one = kept_.emplace_back();
+  copied_message& one = copied_.emplace_back();
   try {
     one.copy = copy_of(data, bytes);
     messages_.isend(to, tag, one.copy.get(), bytes, one.state);
   } catch (...) {
-    kept_.pop_back();
+    copied_.pop_back();
     throw;
   }
 }
@@ -124,11 +124,11 @@ std::size_t node_p2p::bytes_of(arrival& one) noexcept {
   return one.is_announced() ? contents_of<shm::p2p_announcement>(one).bytes : one.bytes_here;
 }
 
-bool node_p2p::receive(arrival& one, int name, void* into, transfer& t) {
+bool node_p2p::receive(arrival& one, int sender, void* into, transfer& t) {
   if (one.is_announced()) {
     const auto a = contents_of<shm::p2p_announcement>(one);
     // The request is there before the contents, which nothing else would take.
-    messages_.irecv(one.from, name, contents_tag(a.number), into, a.bytes, t);
+    messages_.irecv(one.from, sender, contents_tag(a.number), into, a.bytes, t);
     grant(one, false);
     through_.arrivals().release(one);
     return false;
@@ -150,7 +150,7 @@ void node_p2p::drop(arrival& one) noexcept {
 void node_p2p::grant(arrival& one, bool discards) {
   if (one.granted) return;
   const shm::p2p_grant g{contents_of<shm::p2p_announcement>(one).number, discards ? 1u : 0u};
-  send_or_keep(one.from, shm::tag_of(shm::message_kind::grant, 0), &g, sizeof g);
+  send_or_copy(one.from, shm::tag_of(shm::message_kind::grant, 0), &g, sizeof g);
   one.granted = true;
 }
 
@@ -159,7 +159,7 @@ void node_p2p::grant(arrival& one, bool discards) {
 void node_p2p::progress() {
   if (failed_) return;
   if (messages_.is_busy()) messages_.progress_all();
-  if (open_ != 0)  // a grant may arrive behind a message that this rank does not want yet
+  if (open_ != 0)  // a grant may be behind a message without a receive
     through_.take_arrivals();
   else
     through_.take_first_arrivals();
@@ -169,9 +169,9 @@ void node_p2p::progress() {
     through_.arrivals().release(*one);
     accept(g, from);
   }
-  if (!kept_.empty())
-    kept_.remove_if(
-        [&](kept_message& m) { return messages_.advance(m.state) != node_messages::progress::under_way; });
+  if (!copied_.empty())
+    copied_.remove_if(
+        [&](copied_message& m) { return messages_.advance(m.state) != node_messages::progress::under_way; });
   if (open_ != 0)
     for (announced_send& one : sends_)
       if (one.busy && one.detached && is_complete(one)) release(one);
@@ -219,7 +219,7 @@ void node_p2p::drop_all() noexcept {
   failed_ = true;
   for (announced_send& one : sends_)
     if (one.busy) release(one);
-  kept_.clear();
+  copied_.clear();
 }
 
 }  // namespace tutti::mpi

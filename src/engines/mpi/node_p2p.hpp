@@ -3,11 +3,11 @@
 // Messages of the program between ranks of one node. They travel through the node's memory, on all
 // communicators of a rank whose messages the program does not receive itself.
 //
-// A message of up to one cell travels at once. A longer one, or a synchronous one, is announced.
-// The receiver that has matched it answers with a grant, and the contents follow, directly into its
-// buffer. MPI has no part in this, so a receiver never has to look for the contents in two places,
-// and a longer message is copied once less than if it arrived before its receive. If the receiver
-// drops the message, the grant says so, and the send is complete.
+// A message of up to one cell travels at once. A longer one, or a synchronous one, is announced
+// (RTS). The receiver that has matched it answers with a grant (CTS), and the contents follow,
+// directly into its buffer. MPI has no part in this, so a receiver never has to look for the
+// contents in two places, and a longer message is copied once less than if it arrived before its
+// receive. If the receiver drops the message, the grant says so, and the send is complete.
 //
 // A standard send is complete when its message is in the ring. If the ring is full, it waits. A
 // buffered send goes on from a copy. All waits of the library make progress here: they take
@@ -43,7 +43,7 @@ class node_p2p {
   /// `to`: a rank of the node, not this one. Returns true if the message is sent. Otherwise
   /// node_messages or this class owns the transfer.
   bool post(int to, std::uint32_t communicator, const detail::send_args& what, transfer& t);
-  /// Whether advance() continues the transfer. No other transfer has such a first word.
+  /// Whether advance() continues the transfer.
   static bool owns(const transfer& t) noexcept {
     return id_of(t).index >= first_index && id_of(t).index < end_index;
   }
@@ -58,16 +58,17 @@ class node_p2p {
   /// Whether a message may still be received: not if discard_all() has ended its send.
   static bool is_whole(const arrival& one) noexcept { return !one.granted; }
   /// Consumes the message. If it returns false, node_messages owns the transfer of its contents.
-  /// `name`: the sender in reports.
-  bool receive(arrival& one, int name, void* into, transfer& t);
+  /// `sender`: its rank in the job, for reports.
+  bool receive(arrival& one, int sender, void* into, transfer& t);
   /// Consumes the message without its contents. Its send completes.
   void drop(arrival& one) noexcept;
 
   // --- progress
-  bool needs_progress() noexcept { return is_busy() || (++pauses_ & 15) == 0; }
+  /// For pause(): every time if sends are in progress, else every 16th time.
+  bool progress_is_due() noexcept { return is_busy() || (++pauses_ & 15) == 0; }
   void progress();
   /// Whether messages that this rank has sent are not complete.
-  bool is_busy() const noexcept { return open_ != 0 || !kept_.empty(); }
+  bool is_busy() const noexcept { return open_ != 0 || !copied_.empty(); }
 
   // --- ends
   /// The run ends. Nobody receives the messages that have arrived, so their sends complete.
@@ -79,17 +80,15 @@ class node_p2p {
   void drop_all() noexcept;
 
  private:
-  static constexpr std::uint32_t first_index = 0x40000000, end_index = 0x80000000;
-  struct id {
-    std::uint32_t index, generation;
-  };
+  static constexpr std::uint32_t first_index = request_id::first_of_node_p2p,
+                                 end_index = request_id::first_of_node_messages;
   /// A send that was announced. Its index is the number that the receiver knows.
   struct announced_send {
     std::uint32_t generation = 0;
     bool busy = false;
     bool detached = false;   // nobody waits for it
     bool granted = false;    // the contents are on their way
-    bool discarded = false;  // the receiver does not want them
+    bool discarded = false;  // the receiver has dropped the message
     int to = 0;
     const void* data = nullptr;
     std::size_t bytes = 0;
@@ -97,15 +96,14 @@ class node_p2p {
     transfer contents;
   };
   /// A message that goes on from a copy.
-  struct kept_message {
+  struct copied_message {
     std::unique_ptr<std::byte[]> copy;
     transfer state;
   };
 
-  static const id& id_of(const transfer& t) noexcept { return *reinterpret_cast<const id*>(t.state); }
   static std::unique_ptr<std::byte[]> copy_of(const void* data, std::size_t bytes);
   void announce(int to, std::uint32_t communicator, const detail::send_args& what, transfer& t);
-  void send_or_keep(int to, std::uint64_t tag, const void* data, std::size_t bytes);
+  void send_or_copy(int to, std::uint64_t tag, const void* data, std::size_t bytes);
   void grant(arrival& one, bool discards);
   void accept(const shm::p2p_grant& g, int from);
   bool is_complete(const announced_send& one);
@@ -116,7 +114,7 @@ class node_p2p {
   node_messages& messages_;
   std::deque<announced_send> sends_;
   std::size_t open_ = 0;  // busy ones
-  std::list<kept_message> kept_;
+  std::list<copied_message> copied_;
   std::uint32_t pauses_ = 0;
   bool failed_ = false;
 };

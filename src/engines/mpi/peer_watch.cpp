@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engines/mpi/peer_watch.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include <unistd.h>
@@ -23,7 +22,7 @@ std::optional<peer_watch::loss> peer_watch::look_closely() {
   if (getppid() != parent_)
     return loss{-1, "the launcher of the job has ended (process " + std::to_string(parent_) + ")"};
   if (const int already = node_.lost_rank(); already >= 0) return lost(already);
-  const int peers = node_.ranks(), at_once = std::max(1, peers / 100);
+  const int peers = node_.ranks(), at_once = (peers + 99) / 100;
   for (int i = 0; i < at_once; ++i) {
     next_ = (next_ + 1) % peers;
     if (next_ == self_ || node_.role(next_) != shm::segment_role::joined || node_.peer_is_alive(next_))

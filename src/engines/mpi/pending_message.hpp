@@ -29,11 +29,17 @@ struct message {
   void* into;
 };
 
-/// The contents of a transfer: a message in the table, by index.
+/// The contents of a transfer: a message in a table, by index. The index shows the table: that of
+/// the endpoint, of node_p2p or of node_messages.
 struct request_id {
+  static constexpr std::uint32_t first_of_node_p2p = 0x40000000, first_of_node_messages = 0x80000000;
   std::uint32_t index, generation;
 };
 static_assert(sizeof(request_id) <= sizeof(transfer) && alignof(request_id) <= alignof(transfer));
+
+inline const request_id& id_of(const transfer& t) noexcept {
+  return *reinterpret_cast<const request_id*>(t.state);
+}
 
 /// A message in the library's own memory: sent from a copy, or received and discarded.
 struct buffered_message {

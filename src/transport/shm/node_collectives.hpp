@@ -7,7 +7,7 @@
 // Each member has a block of lines that it alone writes:
 //
 //   acknowledgement      the member has finished all calls before this number
-//   request              the calls in which the member wants messages, see want_messages()
+//   request              the calls in which the member needs messages, see request_messages()
 //   8 or 64 post lines   sequence number, digest of the call, up to 48 bytes
 //   64 words             the last calls by address that the member has finished
 //   4 slots              longer operands, up to slot_bytes
@@ -166,24 +166,24 @@ class node_collectives {
   bool has_finished(std::uint64_t n, int i) const {
     return has_reached(M::acquire(finished_word(i, n)), n + 1);
   }
-  /// This member cannot read the memory of others. From now on it wants messages in all calls that
-  /// it has not finished. Requires that it has a call under way.
-  void want_messages() {
+  /// This member cannot read the memory of others. It requests messages in all calls that it has
+  /// not finished. Requires that it has a call under way.
+  void request_messages() {
     block& mine = *blocks_[index(member_)];
-    if (M::acquire(mine.wanted) != 0) return;
-    M::set(mine.wanted_from, unfinished_);
+    if (M::acquire(mine.requested) != 0) return;
+    M::set(mine.requested_from, unfinished_);
     M::set(mine.finished_later, finished_later_);
-    words_->publish(mine.wanted, std::uint64_t{1});
+    words_->publish(mine.requested, std::uint64_t{1});
     wake_members();
   }
-  /// Whether member i wants messages in call n. The answer may become true while the member has not
-  /// finished the call, and never later. So a member that has finished it without a message has not
-  /// wanted one.
-  bool wants_messages(std::uint64_t n, int i) const {
+  /// Whether member i has requested messages in call n. The result may become true while the member
+  /// has not finished the call, and never later. So a member that has finished it without a message
+  /// has requested none.
+  bool has_requested_messages(std::uint64_t n, int i) const {
     const block& of = *blocks_[index(i)];
-    if (M::acquire(of.wanted) == 0) [[likely]]
+    if (M::acquire(of.requested) == 0) [[likely]]
       return false;
-    const std::uint64_t from = M::view(of.wanted_from);
+    const std::uint64_t from = M::view(of.requested_from);
     if (!has_reached(n, from)) return false;
     const std::uint64_t later = n - from - 1;  // 2^64 - 1 for the first one
     return later >= 64 || (M::view(of.finished_later) >> later & 1) == 0;
@@ -263,8 +263,8 @@ class node_collectives {
   struct block {
     alignas(128) std::atomic<std::uint64_t> acknowledged{0};
     // In a line that hardly ever changes, because the others poll it.
-    alignas(64) std::atomic<std::uint64_t> wanted{0};
-    std::uint64_t wanted_from = 0, finished_later = 0;
+    alignas(64) std::atomic<std::uint64_t> requested{0};
+    std::uint64_t requested_from = 0, finished_later = 0;
   };
   static_assert(sizeof(post_line) == 64);
 

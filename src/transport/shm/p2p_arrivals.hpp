@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The messages of the program that have arrived over the channels of a rank, and that no receive
-// has matched yet. The receivers of all channels put them here, so that they leave the rings
-// whoever wants them. Each communicator has a queue, also before this rank opens it. Grants, which
-// answer announced messages, have one queue.
+// has matched yet. The receivers of all channels put them here, so that a message without a receive
+// does not block those behind it. Each communicator has a queue, also before this rank opens it.
+// Grants, which answer announced messages, have one queue.
 //
 // The first two bits of a tag are the kind of a message. Only messages of the program and grants
 // come here. All others go to the request with their tag.

@@ -161,7 +161,7 @@ TEST(group_memory, grows_slowly_with_the_ranks) {
   };
   EXPECT_LT(of(2).bytes(), 9 * mib);
   EXPECT_LT(of(8).bytes(), 32 * mib);
-  for (const int ranks : {16, 32, 48, 64, 128}) EXPECT_LE(of(ranks).bytes(), 37 * mib) << ranks;
+  for (const int ranks : {16, 32, 48, 64, 128}) EXPECT_LE(of(ranks).bytes(), 36 * mib) << ranks;
   EXPECT_GE(of(128).small_blocks(), 16u * 128);
   // With the channels, the ranks of a node share at most 64 MiB.
   const auto channels = process_messages::layout::of(128);

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The frame of the programs of this folder: an MPI job that fails on all ranks if one of them
+// throws.
+#pragma once
+
+#include <cstdio>
+#include <exception>
+#include <stdexcept>
+#include <string>
+
+#include <mpi.h>
+
+#include "engines/mpi/mpi_endpoint.hpp"
+
+namespace tests {
+
+/// The rank that runs the tests.
+struct rank_of_job {
+  int rank = 0, size = 1;
+};
+inline rank_of_job here_is;
+
+inline const tutti::shm::wait_site here{"test", "", "the other ranks",
+                                        -1,     -1, tutti::shm::wait_site::unnumbered};
+
+inline void require(bool holds, const std::string& what) {
+  if (!holds) throw std::runtime_error("rank " + std::to_string(here_is.rank) + ": " + what);
+}
+
+inline tutti::detail::group all_ranks() {
+  return tutti::detail::group::range(0, 1, here_is.size, here_is.rank);
+}
+
+/// Calls `test` on the ranks of a job of at least two.
+template <class Test>
+void run_test(int argc, char** argv, const Test& test) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &here_is.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &here_is.size);
+  try {
+    if (here_is.size > 1) test();
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "FAILED %s\n", e.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  MPI_Finalize();
+}
+
+}  // namespace tests
