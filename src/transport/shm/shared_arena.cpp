@@ -227,27 +227,29 @@ constinit std::atomic<shared_arena::state*> state_in_use{&own_state};
 
 shared_arena::state& in_use() noexcept { return *state_in_use.load(std::memory_order_acquire); }
 
-void before_fork() { in_use().mutex.lock(); }
-void after_fork_in_parent() { in_use().mutex.unlock(); }
+void before_fork() { own_state.mutex.lock(); }
+void after_fork_in_parent() { own_state.mutex.unlock(); }
 void after_fork_in_child() {
-  shared_arena::state& s = in_use();
-  if (!s.is_child) {
-    s.is_child = true;
+  shared_arena::state& s = own_state;
+  arena* const a = s.made.load(std::memory_order_relaxed);
+  if (a != nullptr && !std::exchange(s.is_child, true)) {
     s.range.bytes.store(0, std::memory_order_release);
-    if (arena* const a = s.made.load(std::memory_order_relaxed)) a->pages.make_private();
+    a->pages.make_private();
   }
   s.mutex.unlock();
 }
 
+// Registered when the program starts, because a thread may fork while another one makes the arena.
+const int fork_handlers_missing = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+
 // Under the mutex. Null if there can be none. Uses no operator new, which may be the program's.
 arena* make(shared_arena::state& s) {
   alignas(arena) static std::byte memory[sizeof(arena)];
-  if (std::exchange(s.failed, true)) return nullptr;
+  if (std::exchange(s.failed, true) || fork_handlers_missing != 0) return nullptr;
   arena* const a = new (memory) arena;
   if (!a->pages.open().empty()) return nullptr;
   const std::uintptr_t begin = a->pages.begin();
   a->space.emplace(begin + page_size(), begin + a->pages.bytes());
-  if (pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0) return nullptr;
   s.failed = false;
   s.range.begin.store(begin, std::memory_order_relaxed);
   s.range.bytes.store(a->pages.bytes(), std::memory_order_release);
