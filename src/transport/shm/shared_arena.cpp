@@ -212,7 +212,7 @@ struct arena {
 
 }  // namespace
 
-struct shared_arena::state {
+struct arena_state {
   arena_range range;
   std::mutex mutex;
   std::atomic<arena*> made{nullptr};  // never destroyed
@@ -222,15 +222,15 @@ struct shared_arena::state {
 
 namespace {
 
-constinit shared_arena::state own_state;
-constinit std::atomic<shared_arena::state*> state_in_use{&own_state};
+constinit arena_state own_state;
+constinit std::atomic<arena_state*> state_in_use{&own_state};
 
-shared_arena::state& in_use() noexcept { return *state_in_use.load(std::memory_order_acquire); }
+arena_state& in_use() noexcept { return *state_in_use.load(std::memory_order_acquire); }
 
 void before_fork() { own_state.mutex.lock(); }
 void after_fork_in_parent() { own_state.mutex.unlock(); }
 void after_fork_in_child() {
-  shared_arena::state& s = own_state;
+  arena_state& s = own_state;
   arena* const a = s.made.load(std::memory_order_relaxed);
   if (a != nullptr && !std::exchange(s.is_child, true)) {
     s.range.bytes.store(0, std::memory_order_release);
@@ -243,7 +243,7 @@ void after_fork_in_child() {
 const int fork_handlers_missing = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 
 // Under the mutex. Null if there can be none. Uses no operator new, which may be the program's.
-arena* make(shared_arena::state& s) {
+arena* make(arena_state& s) {
   alignas(arena) static std::byte memory[sizeof(arena)];
   if (std::exchange(s.failed, true) || fork_handlers_missing != 0) return nullptr;
   arena* const a = new (memory) arena;
@@ -258,7 +258,7 @@ arena* make(shared_arena::state& s) {
 }
 
 // Null if the address lies outside.
-arena* arena_of(const shared_arena::state& s, const void* p) noexcept {
+arena* arena_of(const arena_state& s, const void* p) noexcept {
   arena* const a = s.made.load(std::memory_order_acquire);
   return a != nullptr && reinterpret_cast<std::uintptr_t>(p) - a->pages.begin() < a->pages.bytes() ? a
                                                                                                    : nullptr;
@@ -277,9 +277,9 @@ bool is_large(std::size_t bytes) noexcept { return bytes > large_bytes - best_fi
 
 constinit std::atomic<const arena_range*> shared_arena::range_{&own_state.range};
 
-shared_arena::state& shared_arena::current() noexcept { return in_use(); }
+arena_state& shared_arena::current() noexcept { return in_use(); }
 
-void shared_arena::use(state& of) noexcept {
+void shared_arena::use(arena_state& of) noexcept {
   state_in_use.store(&of, std::memory_order_release);
   range_.store(&of.range, std::memory_order_release);
 }
@@ -292,7 +292,7 @@ void* shared_arena::allocate(std::size_t bytes, std::size_t alignment) {
     bytes = rounded;
     alignment = std::max(alignment, page_size());
   }
-  state& s = in_use();
+  arena_state& s = in_use();
   const std::lock_guard lock(s.mutex);
   arena* a = s.made.load(std::memory_order_relaxed);
   if (a == nullptr) a = make(s);
@@ -308,7 +308,7 @@ void* shared_arena::allocate(std::size_t bytes, std::size_t alignment) {
 }
 
 bool shared_arena::deallocate(void* p) noexcept {
-  state& s = in_use();
+  arena_state& s = in_use();
   arena* const a = arena_of(s, p);
   if (a == nullptr) return false;
   const std::lock_guard lock(s.mutex);
@@ -322,7 +322,7 @@ bool shared_arena::deallocate(void* p) noexcept {
 }
 
 std::size_t shared_arena::usable_size(const void* p) noexcept {
-  state& s = in_use();
+  arena_state& s = in_use();
   arena* const a = arena_of(s, p);
   if (a == nullptr) return 0;
   const std::lock_guard lock(s.mutex);
@@ -331,7 +331,7 @@ std::size_t shared_arena::usable_size(const void* p) noexcept {
 }
 
 arena_offer shared_arena::offer() noexcept {
-  state& s = in_use();
+  arena_state& s = in_use();
   const std::lock_guard lock(s.mutex);
   const arena* const a = s.made.load(std::memory_order_relaxed);
   if (a == nullptr || s.is_child) return {};

@@ -35,6 +35,9 @@ struct arena_offer {
   std::uint64_t nonce[2] = {};
 };
 
+/// The arena of a program, also before it is made.
+struct arena_state;
+
 /// The addresses that others can map. Empty before the first allocation and in forked children.
 struct arena_range {
   std::atomic<std::uintptr_t> begin{0};
@@ -66,10 +69,9 @@ class shared_arena {
   static arena_offer offer() noexcept;
 
   /// The arena of this copy of the code, for use() in another copy.
-  struct state;
-  static state& current() noexcept;
+  static arena_state& current() noexcept;
   /// From now on this copy of the code uses that arena. Called before its first use.
-  static void use(state& of) noexcept;
+  static void use(arena_state& of) noexcept;
 
  private:
   static std::atomic<const arena_range*> range_;
