@@ -32,7 +32,7 @@ runtime/launch     : base engines transport/shm transport runtime/settings commu
 frontends/tasks    : base transport engines/embedded/sleep.hpp runtime/executor/progressable.hpp communicator/internal_calls.hpp runtime/launch/modules.hpp
 frontends/tasks/tbb: frontends/tasks/worker_pool.hpp
 frontends/lpf      : base engines transport runtime/launch communicator/internal_calls.hpp frontends/bsp
-frontends/preload  : base base/compute base/group engines transport selection runtime/trace runtime/settings communicator/internal_calls.hpp communicator/make_communicators.hpp
+frontends/preload  : base base/compute base/group transport/shm engines transport selection runtime/trace runtime/settings communicator/internal_calls.hpp communicator/make_communicators.hpp
 frontends/toolkit  : communicator/internal_calls.hpp
 tuning             : base base/compute selection proof engines transport communicator/internal_calls.hpp communicator/make_communicators.hpp communicator/rank_state.hpp runtime/launch
 '

@@ -24,8 +24,9 @@
 namespace tutti::shm {
 namespace {
 
-constexpr std::uint64_t arena_magic = 0x616e657261747574;   // "tutarena", little-endian
-constexpr std::size_t large_bytes = std::size_t{64} << 10;  // from here on an allocation has pages of its own
+constexpr std::uint64_t arena_magic = 0x616e657261747574;  // "tutarena", little-endian
+// From here on an allocation has pages of its own.
+constexpr std::size_t large_bytes = std::size_t{64} << 10;
 constexpr std::size_t max_idle_bytes = std::size_t{32} << 20;
 // The processes of a node map the arenas of one another, and have 128 TiB of addresses.
 constexpr std::size_t addresses_for_arenas = std::size_t{32} << 40;
@@ -89,7 +90,7 @@ class arena_pages {
   int file_ = -1;
   dev_t device_{};
   ino_t inode_{};
-  unsigned char* states_ = nullptr;  // of each page; in memory that begins as zeros and costs nothing
+  unsigned char* states_ = nullptr;  // of each page; untouched parts of this memory cost nothing
   std::size_t idle_pages_ = 0;
   std::size_t pages_ever_used_ = 0;
 };
@@ -217,7 +218,7 @@ struct arena_state {
   std::mutex mutex;
   std::atomic<arena*> made{nullptr};  // never destroyed
   bool failed = false;                // no arena can be made
-  bool is_child = false;              // this process is a forked child of the one that made the arena
+  bool is_child = false;              // a forked child of the process that made the arena
 };
 
 namespace {
@@ -285,10 +286,15 @@ void shared_arena::use(arena_state& of) noexcept {
 }
 
 void* shared_arena::allocate(std::size_t bytes, std::size_t alignment) {
+  if (void* const p = try_allocate(bytes, alignment)) return p;
+  throw std::bad_alloc();
+}
+
+void* shared_arena::try_allocate(std::size_t bytes, std::size_t alignment) noexcept try {
   const bool large = is_large(bytes);
   if (large) {
     const std::size_t rounded = (bytes + page_size() - 1) & ~(page_size() - 1);
-    if (rounded < bytes) throw std::bad_alloc();
+    if (rounded < bytes) return nullptr;
     bytes = rounded;
     alignment = std::max(alignment, page_size());
   }
@@ -296,15 +302,17 @@ void* shared_arena::allocate(std::size_t bytes, std::size_t alignment) {
   const std::lock_guard lock(s.mutex);
   arena* a = s.made.load(std::memory_order_relaxed);
   if (a == nullptr) a = make(s);
-  if (a == nullptr || s.is_child) throw std::bad_alloc();
+  if (a == nullptr || s.is_child) return nullptr;
   const std::uintptr_t address = a->space->allocate(bytes, alignment);
-  if (address == 0) throw std::bad_alloc();
+  if (address == 0) return nullptr;
   if (const best_fit::interval of = a->space->find(address); !a->pages.commit(of)) {
     if (large) a->pages.release(of);
     a->space->deallocate(address);
-    throw std::bad_alloc();
+    return nullptr;
   }
   return reinterpret_cast<void*>(address);
+} catch (const std::bad_alloc&) {  // the bookkeeping has no memory
+  return nullptr;
 }
 
 bool shared_arena::deallocate(void* p) noexcept {

@@ -52,7 +52,10 @@ class shared_arena {
   /// `alignment` is a power of two. No bytes are allocated as one. Throws std::bad_alloc if no
   /// memory is left, the kernel has no memfd, or this process is a forked child.
   static void* allocate(std::size_t bytes, std::size_t alignment);
-  /// False if the address does not lie in the arena. Else frees it.
+  /// The same, but returns null.
+  static void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept;
+  /// False if the address does not lie in the arena. Else frees it; if no allocation begins there,
+  /// the process ends.
   static bool deallocate(void* p) noexcept;
   /// Bytes that the allocation at `p` can hold. 0 if `p` is none of the arena.
   static std::size_t usable_size(const void* p) noexcept;
