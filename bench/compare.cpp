@@ -42,6 +42,7 @@ Examples:
   compare --quick                                    a first look, in less than a minute
   compare --ranks 2 --collectives allreduce,bcast    two collectives at p = 2
   compare --engines fibers,native_openmpi --ranks 8 --sizes 8,32KiB --repeat 5
+  compare --shared --engines tutti_mpich,native_mpich --sizes 1MiB,16MiB
   compare --json compare.json                        everything, for other programs to read
 Other variables, such as TUTTI_ALLREDUCE_ALGORITHM, reach the programs unchanged.)";
 
@@ -59,6 +60,7 @@ settings parse(int argc, char** argv) {
   CLI::App app("Compares the collectives of tutti with the native ones of Open MPI and MPICH.");
   app.footer(examples);
   bench::add_options(app, s.measure);
+  bench::add_shared_option(app, s.measure);
   app.add_option("--ranks", s.ranks, "Numbers of ranks; default 2,4,8")
       ->delimiter(',')
       ->check(CLI::Range(1, 4096))
@@ -173,6 +175,7 @@ class driver {
     words.insert(words.end(), {(folder_ / e.program).string(), "--sizes", join(sizes), "--collectives",
                                join(settings_.measure.collectives), "--budget-ms",
                                fmt::format("{}", std::max(0.1, budget))});
+    if (settings_.measure.shared) words.push_back("--shared");
     return {words, variables};
   }
 

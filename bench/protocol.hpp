@@ -12,6 +12,9 @@
 //     // calls measure(operation) once, on every rank; returns false if there is no such operation
 //     template <class Measure>
 //     bool with(bench::collective, const bench::buffers&, Measure&& measure);
+//     // memory for --shared, or null; and its end
+//     static double* allocate_shared(std::size_t bytes);
+//     static void free_shared(double* memory);
 //     // optional: the algorithm that ran
 //     std::string algorithm(bench::collective, const bench::buffers&);
 //   };
@@ -55,6 +58,7 @@ struct options {
   std::vector<std::size_t> sizes{8, 1024, 32768, 1048576, 16777216};
   std::vector<std::string> collectives = default_collectives();
   double budget_ms = 20;
+  bool shared = false;
 };
 
 // so that the elements can be counted in an int
@@ -86,11 +90,19 @@ inline void add_options(CLI::App& app, options& o) {
       ->option_text(with_default("MS", o.budget_ms));
 }
 
+// The sides and `compare` have it.
+inline void add_shared_option(CLI::App& app, options& o) {
+  app.add_flag("--shared", o.shared,
+               "Allocate the buffers where the other processes of the node can map them: tutti's with "
+               "tutti::shared_allocator, those of an MPI with MPI_Alloc_mem (without the preload)");
+}
+
 // Exits if the user asks for help or the command line is wrong.
 inline options parse(int argc, char** argv, const std::string& about) {
   options o;
   CLI::App app(about);
   add_options(app, o);
+  add_shared_option(app, o);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -99,30 +111,18 @@ inline options parse(int argc, char** argv, const std::string& about) {
   return o;
 }
 
-// Measures all requested cases. Rank 0 writes one line of JSON for each case; a case that the side
-// does not offer has none. Returns, the same on every rank, whether all results were right.
+// Measures all requested cases in these buffers; see run().
 template <world Side>
-bool run(Side& side, std::string_view engine, const options& o, std::ostream& out) {
+bool run_in(double* in, double* result, Side& side, std::string_view engine, const options& o,
+            std::ostream& out) {
   const int rank = side.rank();
   const int ranks = side.size();
-  std::size_t in_elements = 1;
-  std::size_t out_elements = 1;
-  for (const auto& selected : o.collectives) {
-    for (const std::size_t bytes : o.sizes) {
-      const workload work(*collective_of(selected), bytes, rank, ranks);
-      in_elements = std::max(in_elements, work.in_elements());
-      out_elements = std::max(out_elements, work.out_elements());
-    }
-  }
-  const auto in = allocate(in_elements);
-  const auto result = allocate(out_elements);
-
   bool good = true;
   for (const auto& selected : o.collectives) {
     const collective which = *collective_of(selected);
     for (const std::size_t bytes : o.sizes) {
       workload work(which, bytes, rank, ranks);
-      work.set_buffers(in.get(), result.get());
+      work.set_buffers(in, result);
       bool right = true;
       measurement measured;
       const bool offered = side.with(which, work.get(), [&](auto&& operation) {
@@ -161,6 +161,27 @@ bool run(Side& side, std::string_view engine, const options& o, std::ostream& ou
     }
   }
   return good;
+}
+
+// Measures all requested cases. Rank 0 writes one line of JSON for each case; a case that the side
+// does not offer has none. Returns, the same on every rank, whether all results were right.
+template <world Side>
+bool run(Side& side, std::string_view engine, const options& o, std::ostream& out) {
+  std::size_t in_elements = 1;
+  std::size_t out_elements = 1;
+  for (const auto& selected : o.collectives) {
+    for (const std::size_t bytes : o.sizes) {
+      const workload work(*collective_of(selected), bytes, side.rank(), side.size());
+      in_elements = std::max(in_elements, work.in_elements());
+      out_elements = std::max(out_elements, work.out_elements());
+    }
+  }
+  if (o.shared) {
+    const auto in = allocate_shared<Side>(in_elements), result = allocate_shared<Side>(out_elements);
+    return run_in(in.get(), result.get(), side, engine, o, out);
+  }
+  const auto in = allocate(in_elements), result = allocate(out_elements);
+  return run_in(in.get(), result.get(), side, engine, o, out);
 }
 
 }  // namespace bench

@@ -77,6 +77,11 @@ class tutti_world {
     return false;
   }
 
+  static double* allocate_shared(std::size_t bytes) {
+    return tutti::shared_allocator<double>().allocate(bytes / sizeof(double));
+  }
+  static void free_shared(double* memory) { tutti::shared_allocator<double>().deallocate(memory, 0); }
+
   std::string algorithm(bench::collective which, const bench::buffers&) {
     using enum bench::collective;
     const auto one = which == bcast_barrier    ? tutti::collective::bcast

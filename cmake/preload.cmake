@@ -3,6 +3,27 @@
 # Builds the library that interposes tutti before an MPI (LD_PRELOAD), for programs that do not know
 # tutti. It contains the engine and all of tutti, and exports only MPI's own names.
 
+# tutti_add_heap(): makes tutti-heap, in the same folder: the functions for memory of the C library
+# (src/frontends/preload/heap). Only programs that request it load it, and it needs no MPI.
+function(tutti_add_heap)
+  set(shm "${PROJECT_SOURCE_DIR}/src/transport/shm")
+  add_library(tutti-heap MODULE "${PROJECT_SOURCE_DIR}/src/frontends/preload/heap/shared_heap.cpp"
+    "${shm}/shared_arena.cpp" "${shm}/best_fit.cpp" "${shm}/segment_file.cpp")
+  add_dependencies(modules tutti-heap)
+  tutti_configure(tutti-heap)
+  set_target_properties(tutti-heap PROPERTIES C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  # The compiler must not replace the body of such a function by a call of the same function.
+  target_compile_options(tutti-heap PRIVATE -fno-builtin)
+  target_link_libraries(tutti-heap PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+  target_link_options(tutti-heap PRIVATE "-Wl,--version-script=${PROJECT_SOURCE_DIR}/src/frontends/preload/heap/heap_exports.map")
+  set_property(TARGET tutti-heap APPEND PROPERTY LINK_DEPENDS "${PROJECT_SOURCE_DIR}/src/frontends/preload/heap/heap_exports.map")
+  set_target_properties(tutti-heap PROPERTIES INSTALL_RPATH "")
+  if(PROJECT_IS_TOP_LEVEL)
+    set_target_properties(tutti-heap PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tutti")
+  endif()
+  install(TARGETS tutti-heap LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tutti)
+endfunction()
+
 # tutti_add_preload(mpi): makes tutti-preload-<mpi>, in the folder of the engine's module.
 function(tutti_add_preload mpi)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/frontends/preload/*.cpp")

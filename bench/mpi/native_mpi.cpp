@@ -118,6 +118,13 @@ class native {
     return false;
   }
 
+  static double* allocate_shared(std::size_t bytes) {
+    double* memory = nullptr;
+    return MPI_Alloc_mem(static_cast<MPI_Aint>(bytes), MPI_INFO_NULL, &memory) == MPI_SUCCESS ? memory
+                                                                                              : nullptr;
+  }
+  static void free_shared(double* memory) { MPI_Free_mem(memory); }
+
  private:
   int rank_ = 0;
   int size_ = 1;

@@ -46,9 +46,9 @@ sampling sampling_of(const communicator& ranks, std::size_t count);
 
 /// Merges adjacent sorted runs; equal elements keep the order of runs. `bounds` holds the begin of
 /// each run, and the end.
-template <class T, class Less>
-void merge_runs(std::vector<T>& v, std::vector<std::size_t> bounds, const Less& less) {
-  std::vector<T> other(bounds.size() > 2 ? v.size() : 0);
+template <class T, class Less, class Allocator>
+void merge_runs(std::vector<T, Allocator>& v, std::vector<std::size_t> bounds, const Less& less) {
+  std::vector<T, Allocator> other(bounds.size() > 2 ? v.size() : 0, v.get_allocator());
   while (bounds.size() > 2) {
     const auto at = [&](std::size_t k) { return v.begin() + static_cast<std::ptrdiff_t>(bounds[k]); };
     std::vector<std::size_t> merged{0};
@@ -68,9 +68,10 @@ void merge_runs(std::vector<T>& v, std::vector<std::size_t> bounds, const Less& 
 }
 
 /// The number of this rank's sorted elements that go to each rank.
-template <class T, class Less>
-std::vector<std::size_t> cut_at_splitters(const std::vector<T>& v, std::vector<sorting_sample<T>>& samples,
-                                          std::size_t p, std::size_t rank, const Less& less) {
+template <class T, class Less, class Allocator>
+std::vector<std::size_t> cut_at_splitters(const std::vector<T, Allocator>& v,
+                                          std::vector<sorting_sample<T>>& samples, std::size_t p,
+                                          std::size_t rank, const Less& less) {
   std::sort(samples.begin(), samples.end(), [&](const sorting_sample<T>& a, const sorting_sample<T>& b) {
     if (less(a.value, b.value)) return true;
     if (less(b.value, a.value)) return false;
@@ -113,8 +114,8 @@ consteval bool validate_sortable() {
 }
 
 /// Redistributes the sorted vectors of the ranks so that the whole is sorted.
-template <class T, class Less>
-void exchange_sorted(const communicator& ranks, std::vector<T>& v, const Less& less) {
+template <class T, class Less, class Allocator>
+void exchange_sorted(const communicator& ranks, std::vector<T, Allocator>& v, const Less& less) {
   if (ranks.size() == 1) return;
   const sampling every = sampling_of(ranks, v.size());
   const deferred_rejections steps(count_of_deferrals(impl_of(ranks)));
@@ -125,8 +126,9 @@ void exchange_sorted(const communicator& ranks, std::vector<T>& v, const Less& l
   const auto p = static_cast<std::size_t>(ranks.size());
   const std::vector<std::size_t> counts =
       cut_at_splitters(v, samples, p, static_cast<std::size_t>(ranks.rank()), less);
-  auto [received, of_each] =
-      ranks.alltoallv(send_buf(v), send_counts(counts), recv_counts_out<std::vector<std::size_t>>());
+  auto [received, of_each] = ranks.alltoallv(
+      send_buf(v), send_counts(counts), recv_buf<resize_to_fit>(std::vector<T, Allocator>(v.get_allocator())),
+      recv_counts_out<std::vector<std::size_t>>());
   v = std::move(received);
   std::vector<std::size_t> bounds{0};
   for (const std::size_t n : of_each) bounds.push_back(bounds.back() + n);
@@ -170,8 +172,8 @@ struct sorted_end {
 /// tutti::sort_globally(world, v, std::greater<>{});
 /// assert(is_globally_sorted(world, v, std::greater<>{}));
 /// ```
-template <class T, class Less = std::less<>>
-void sort_globally(const communicator& ranks, std::vector<T>& v, const Less& less = {},
+template <class T, class Less = std::less<>, class Allocator>
+void sort_globally(const communicator& ranks, std::vector<T, Allocator>& v, const Less& less = {},
                    std::source_location at = std::source_location::current()) {
   if constexpr (detail::validate_sortable<T>()) {
     const detail::enclosing_call scope(detail::impl_of(ranks), "sort_globally", at);
@@ -182,8 +184,8 @@ void sort_globally(const communicator& ranks, std::vector<T>& v, const Less& les
 }
 
 /// The same, but equal elements keep their order: by rank, then by index.
-template <class T, class Less = std::less<>>
-void stable_sort_globally(const communicator& ranks, std::vector<T>& v, const Less& less = {},
+template <class T, class Less = std::less<>, class Allocator>
+void stable_sort_globally(const communicator& ranks, std::vector<T, Allocator>& v, const Less& less = {},
                           std::source_location at = std::source_location::current()) {
   if constexpr (detail::validate_sortable<T>()) {
     const detail::enclosing_call scope(detail::impl_of(ranks), "stable_sort_globally", at);
@@ -196,8 +198,8 @@ void stable_sort_globally(const communicator& ranks, std::vector<T>& v, const Le
 /// Collective: whether the concatenation of the ranks' vectors is sorted. Returns the same answer
 /// on all ranks. Costs one pass over the elements, an exscan of a T and a bool, and an allreduce of
 /// a bool.
-template <class T, class Less = std::less<>>
-bool is_globally_sorted(const communicator& ranks, const std::vector<T>& v, const Less& less = {},
+template <class T, class Less = std::less<>, class Allocator>
+bool is_globally_sorted(const communicator& ranks, const std::vector<T, Allocator>& v, const Less& less = {},
                         std::source_location at = std::source_location::current()) {
   if constexpr (detail::validate_sortable<T>()) {
     const detail::enclosing_call scope(detail::impl_of(ranks), "is_globally_sorted", at);

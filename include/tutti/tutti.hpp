@@ -34,4 +34,5 @@
 #include "tutti/requests.hpp"
 #include "tutti/result.hpp"
 #include "tutti/run.hpp"
+#include "tutti/shared_allocator.hpp"
 #include "tutti/status.hpp"

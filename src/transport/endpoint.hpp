@@ -34,6 +34,10 @@
 #include "tutti/detail/call_site.hpp"
 #include "tutti/error.hpp"
 
+namespace tutti::shm {
+struct arena_state;
+}  // namespace tutti::shm
+
 namespace tutti::detail {
 
 class context;
@@ -278,7 +282,9 @@ struct engine_module {
   const char* name;   // "openmpi"
   const char* (*library_version)();
   outcome (*run)(int argc, char** argv, const launch& how, const rank_program& program);
+  // The module has its own copy of src/transport/shm, and uses the arena of the program.
+  void (*use_arena)(shm::arena_state& of) noexcept;
 };
-inline constexpr std::uint32_t engine_abi = 19;
+inline constexpr std::uint32_t engine_abi = 20;
 
 }  // namespace tutti::detail

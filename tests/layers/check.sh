@@ -28,11 +28,11 @@ runtime/trace      : base selection
 runtime/settings   : base selection transport runtime/trace
 communicator       : base base/compute base/group transport/shm schedule schedule/composite selection transport runtime/executor communicator/p2p runtime/trace runtime/settings
 frontends/bsp      : base base/compute base/group transport/shm transport communicator/internal_calls.hpp communicator/native_substitute.hpp
-runtime/launch     : base engines transport runtime/settings communicator/make_communicators.hpp communicator/rank_state.hpp
+runtime/launch     : base engines transport/shm transport runtime/settings communicator/make_communicators.hpp communicator/rank_state.hpp
 frontends/tasks    : base transport engines/embedded/sleep.hpp runtime/executor/progressable.hpp communicator/internal_calls.hpp runtime/launch/modules.hpp
 frontends/tasks/tbb: frontends/tasks/worker_pool.hpp
 frontends/lpf      : base engines transport runtime/launch communicator/internal_calls.hpp frontends/bsp
-frontends/preload  : base base/compute base/group engines transport selection runtime/trace runtime/settings communicator/internal_calls.hpp communicator/make_communicators.hpp
+frontends/preload  : base base/compute base/group transport/shm engines transport selection runtime/trace runtime/settings communicator/internal_calls.hpp communicator/make_communicators.hpp
 frontends/toolkit  : communicator/internal_calls.hpp
 tuning             : base base/compute selection proof engines transport communicator/internal_calls.hpp communicator/make_communicators.hpp communicator/rank_state.hpp runtime/launch
 '

@@ -89,9 +89,10 @@ std::string mpi_by_program(const words& command, const std::string& requested) {
                                    echoed(command[0])));
 }
 
-// The library is in the folder of the engine modules.
-std::string library_for(const std::string& mpi) {
-  const std::string name = "libtutti-preload-" + mpi + ".so";
+// `name` is in the folder of the engine modules. `purpose` completes "there is no NAME for ...", and
+// `remedy` "build tutti ...".
+std::string library_of_modules(const std::string& name, const std::string& purpose,
+                               const std::string& remedy) {
   const found_files files = find_files(name, "");
   if (!files.usable.empty()) {
     const std::string& file = files.usable.front();
@@ -112,9 +113,19 @@ std::string library_for(const std::string& mpi) {
   std::vector<std::string> folders = module_folders();
   for (std::string& one : folders) one = echoed(one);
   throw called_wrongly(
-      fmt::format("there is no {} for {} (searched: {}); build tutti where {} is installed, or set "
+      fmt::format("there is no {} for {} (searched: {}); build tutti {}, or set "
                   "TUTTI_MODULE_PATH to the folder",
-                  name, title(mpi), fmt::join(folders, ", "), title(mpi)));
+                  name, purpose, fmt::join(folders, ", "), remedy));
+}
+
+// The libraries that the ranks load, as a value of LD_PRELOAD. `library` is that of the MPI.
+std::string libraries_of_ranks(const std::string& library) {
+  std::string all = library;
+  if (switch_setting("TUTTI_SHARED_HEAP", false))
+    all += ':' + library_of_modules("libtutti-heap.so", "TUTTI_SHARED_HEAP=1", "again");
+  const char* inherited = secure_getenv("LD_PRELOAD");
+  if (inherited != nullptr && *inherited != '\0') all += ':' + std::string(inherited);
+  return all;
 }
 
 // The TUTTI_ variables that the ranks need, by name. It includes those that this process has
@@ -194,10 +205,9 @@ plan make_plan(const words& command, const preload_options& options) {
                                          : "; check that the file exists and is executable"));
   const bool launcher = has_launcher_name(p.file);
   p.mpi = launcher ? mpi_by_launcher(command, p.file, options.mpi) : mpi_by_program(command, options.mpi);
-  p.library = library_for(p.mpi);
-  const char* inherited = secure_getenv("LD_PRELOAD");
-  const std::string preload =
-      p.library + (inherited != nullptr && *inherited != '\0' ? ':' + std::string(inherited) : "");
+  p.library = library_of_modules("libtutti-preload-" + p.mpi + ".so", title(p.mpi),
+                                 "where " + title(p.mpi) + " is installed");
+  const std::string preload = libraries_of_ranks(p.library);
   const auto settings = settings_for_ranks(options);
   if (launcher) {
     refuse_a_second_preload(command);

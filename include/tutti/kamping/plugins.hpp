@@ -44,13 +44,7 @@ class SampleSort : public PluginBase<Comm, Container, SampleSort> {
   template <class T, class Allocator, class Less = std::less<>>
   void sort(std::vector<T, Allocator>& data, const Less& less = {},
             std::source_location at = std::source_location::current()) const {
-    if constexpr (std::is_same_v<Allocator, std::allocator<T>>) {
-      internal::translating([&] { tutti::sort_globally(this->ranks(), data, less, at); });
-    } else {
-      std::vector<T> own(data.begin(), data.end());
-      sort(own, less, at);
-      data.assign(own.begin(), own.end());
-    }
+    internal::translating([&] { tutti::sort_globally(this->ranks(), data, less, at); });
   }
   /// The same for a range, with the result in `out`, which may receive more or fewer elements than
   /// the range has.

@@ -13,6 +13,7 @@
 
 #include "engines/mpi/mpi_endpoint.hpp"
 #include "engines/mpi/returned_errors.hpp"
+#include "transport/shm/shared_arena.hpp"
 #include "tutti/detail/export.hpp"
 #include "tutti/error.hpp"
 
@@ -126,5 +127,6 @@ outcome run(int argc, char** argv, const launch& how, const rank_program& progra
 extern "C" {
 extern TUTTI_API const tutti::detail::engine_module tutti_engine_module;
 const tutti::detail::engine_module tutti_engine_module = {tutti::detail::engine_abi, TUTTI_MPI_NAME,
-                                                          &tutti::mpi::library_version, &tutti::mpi::run};
+                                                          &tutti::mpi::library_version, &tutti::mpi::run,
+                                                          &tutti::shm::shared_arena::use};
 }

@@ -12,9 +12,29 @@
 #include "frontends/preload/pending_calls.hpp"
 #include "runtime/settings/active_trees.hpp"
 #include "runtime/settings/settings.hpp"
+#include "transport/shm/shared_arena.hpp"
 #include "tutti/error.hpp"
 
+// Defined by libtutti-heap.so, if the program has loaded it.
+extern "C" [[gnu::weak]] tutti::shm::arena_state* tutti_arena_of_heap() noexcept;
+
 namespace tutti::preload {
+namespace {
+
+// The long allocations of the program and those of MPI_Alloc_mem lie in the same memory.
+void use_arena_of_heap() {
+  if (tutti_arena_of_heap != nullptr) shm::shared_arena::use(*tutti_arena_of_heap());
+}
+
+void report_missing_heap() {
+  if (tutti_arena_of_heap == nullptr && switch_setting("TUTTI_SHARED_HEAP", false))
+    std::fprintf(
+        stderr,
+        "tutti preload: TUTTI_SHARED_HEAP is 1, but libtutti-heap.so is not loaded; start the program "
+        "with tutti preload, or add the library to LD_PRELOAD\n");
+}
+
+}  // namespace
 
 // Does what adopt() does, over MPI_COMM_WORLD.
 process::process(MPI_Comm self, bool multithreaded_program)
@@ -27,6 +47,7 @@ process::process(MPI_Comm self, bool multithreaded_program)
       names(multithreaded_program),
       communicators(handlers, names, multithreaded_program),
       pending(std::make_unique<pending_calls>(*this)) {
+  use_arena_of_heap();
   const detail::settings config = detail::read_settings();
   auto made = std::make_unique<mpi::mpi_endpoint>(MPI_COMM_WORLD, config.check);
   ep = made.get();
@@ -35,6 +56,7 @@ process::process(MPI_Comm self, bool multithreaded_program)
     for (const std::string& name : unknown_settings(all_variables()))
       std::fprintf(stderr, "tutti: %s is set, but there is no such variable (tutti info lists them)\n",
                    echoed(name).c_str());
+  if (ep->rank() == 0) report_missing_heap();
   engine_conditions = detail::engine_conditions_of(*by->trees, *ep, ep->rank() == 0);
   shared = detail::make_rank_state(std::move(made), config, by, engine_conditions);
   // Without progress inside blocking MPI calls, other ranks may wait for a nonblocking call of a

@@ -36,4 +36,6 @@ communicator_handle make_adopted_world(bool concurrent_callers, const endpoint_m
   return world;
 }
 
+shm::arena_state& arena_of_library() noexcept { return shm::shared_arena::current(); }
+
 }  // namespace tutti::detail

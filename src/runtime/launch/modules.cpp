@@ -14,6 +14,7 @@
 #include "base/environment_variables.hpp"
 #include "base/report_text.hpp"
 #include "runtime/launch/trust.hpp"
+#include "transport/shm/shared_arena.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {
@@ -176,7 +177,10 @@ loaded_module load_module(const module_file& file) {
       continue;
     }
     const auto* module = static_cast<const engine_module*>(dlsym(handle, "tutti_engine_module"));
-    if (module != nullptr && module->abi == engine_abi) return {*module, path};
+    if (module != nullptr && module->abi == engine_abi) {
+      module->use_arena(shm::shared_arena::current());
+      return {*module, path};
+    }
     dlclose(handle);
     errors += echoed(path) + " belongs to another version of tutti";
   }

@@ -3,10 +3,9 @@
 
 #include <cerrno>
 #include <cstring>
-#include <exception>
 #include <new>
-#include <random>
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -17,17 +16,6 @@ namespace {
 
 constexpr std::uint64_t header_magic = 0x746e656d67657374;  // "tsegment", little-endian
 constexpr std::size_t window_alignment = 4096;              // that of the parts
-
-// `nonce` distinguishes this segment from every other one.
-std::string draw_nonce(std::uint64_t (&nonce)[2]) {
-  try {
-    std::random_device random;
-    for (std::uint64_t& word : nonce) word = std::uint64_t{random()} << 32 | random();
-    return {};
-  } catch (const std::exception& e) {
-    return std::string("random numbers: ") + e.what();
-  }
-}
 
 }  // namespace
 
@@ -79,7 +67,7 @@ std::string segment::create(memory_kind kind, const segment_layout& layout, segm
   offer = {};
   std::string why = draw_nonce(offer.nonce);
   if (why.empty())
-    why = kind == memory_kind::memfd ? create_memfd(bytes_, file_)
+    why = kind == memory_kind::memfd ? create_memfd("tutti-segment", bytes_, file_)
                                      : create_named_file(bytes_, offer.nonce[0], file_, name_);
   if (why.empty()) why = allocate(file_, 0, shared_bytes_);
   if (why.empty()) why = map();
@@ -98,8 +86,9 @@ std::string segment::create(memory_kind kind, const segment_layout& layout, segm
 // header is read before the file is mapped, because another file may have unallocated pages.
 std::string segment::attach(const segment_offer& offer, const segment_layout& layout) {
   begin(offer.kind, layout);
-  std::string why = offer.kind == memory_kind::memfd ? open_memfd(offer.pid, offer.file, offer.bytes, file_)
-                                                     : open_named_file(offer.name, offer.bytes, file_);
+  std::string why = offer.kind == memory_kind::memfd
+                        ? open_memfd(offer.pid, offer.file, offer.bytes, O_RDWR, file_)
+                        : open_named_file(offer.name, offer.bytes, file_);
   segment_identity found{};
   if (why.empty() && pread(file_, &found, sizeof found, 0) != sizeof found) why = "the memory has no header";
   if (why.empty()) why = validate_identity(found, offer, layout);

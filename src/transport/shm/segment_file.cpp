@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <exception>
+#include <random>
 #include <string_view>
 #include <system_error>
 
@@ -74,12 +76,22 @@ std::string failed_call(const std::string& what, int code) {
   return what + ": " + std::generic_category().message(code);
 }
 
+std::string draw_nonce(std::uint64_t (&nonce)[2]) {
+  try {
+    std::random_device random;
+    for (std::uint64_t& word : nonce) word = std::uint64_t{random()} << 32 | random();
+    return {};
+  } catch (const std::exception& e) {
+    return std::string("random numbers: ") + e.what();
+  }
+}
+
 // If memfds without NOEXEC_SEAL are forbidden, it is required. Kernels before 6.3 reject it.
-std::string create_memfd(std::size_t bytes, int& file) {
+std::string create_memfd(const char* name, std::size_t bytes, int& file) {
   if (std::string why = validate_file_limit(bytes); !why.empty()) return why;
   constexpr unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-  file = memfd_create("tutti-segment", flags | MFD_NOEXEC_SEAL);
-  if (file < 0 && errno == EINVAL) file = memfd_create("tutti-segment", flags);
+  file = memfd_create(name, flags | MFD_NOEXEC_SEAL);
+  if (file < 0 && errno == EINVAL) file = memfd_create(name, flags);
   if (file < 0) return failed_call("memfd_create", errno);
   std::string why = set_size(file, bytes);
   if (why.empty() && fcntl(file, F_ADD_SEALS, size_seals) != 0) why = failed_call("F_ADD_SEALS", errno);
@@ -133,7 +145,7 @@ void remove_leftover_files() noexcept {
 
 // The pid may belong to another process by now. Opening some special files has effects, so the file
 // is examined first.
-std::string open_memfd(int pid, int number, std::size_t bytes, int& file) {
+std::string open_memfd(int pid, int number, std::size_t bytes, int access, int& file) {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, number);
   int handle = open(path, O_PATH | O_CLOEXEC);
@@ -142,7 +154,7 @@ std::string open_memfd(int pid, int number, std::size_t bytes, int& file) {
     return close_on_failure(std::move(why), handle);
   char same[64];
   std::snprintf(same, sizeof same, "/proc/self/fd/%d", handle);
-  file = open(same, O_RDWR | O_CLOEXEC);
+  file = open(same, access | O_CLOEXEC);
   const int code = errno;
   close(handle);
   if (file < 0) return failed_call(path, code);

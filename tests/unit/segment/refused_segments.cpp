@@ -130,12 +130,12 @@ TEST(refusals, another_process_behind_the_pid) {
   expect_part(attach_to_child([] { return open("/", O_RDONLY | O_DIRECTORY); }), "is not a regular file");
   expect_part(attach_to_child([] {
                 int file = -1;
-                return create_memfd(4096, file).empty() ? file : -1;
+                return create_memfd("tutti-test", 4096, file).empty() ? file : -1;
               }),
               "has 4096 bytes instead of");
   expect_part(attach_to_child([] {
                 int file = -1;
-                return create_memfd(layout_of(4096).bytes(), file).empty() ? file : -1;
+                return create_memfd("tutti-test", layout_of(4096).bytes(), file).empty() ? file : -1;
               }),
               "another job");
   expect_part(attach_to_child([] {
@@ -151,7 +151,7 @@ TEST(refusals, another_process_behind_the_pid) {
 
 TEST(refusals, nobody_can_resize_a_memfd) {
   int file = -1;
-  ASSERT_EQ(create_memfd(8192, file), "");
+  ASSERT_EQ(create_memfd("tutti-test", 8192, file), "");
   EXPECT_NE(ftruncate(file, 4096), 0);
   EXPECT_EQ(errno, EPERM);
   EXPECT_NE(ftruncate(file, 16384), 0);

@@ -12,6 +12,7 @@ communicator adopt(MPI_Comm comm, messages_on messages) {
   const auto make = [&](bool check_calls, detail::rank_progress& operations) {
     return detail::make_mpi_endpoint(comm, check_calls, operations, messages == messages_on::original);
   };
+  shm::shared_arena::use(detail::arena_of_library());
   return communicator(detail::make_adopted_world(detail::mpi_has_concurrent_callers(), make));
 }
 

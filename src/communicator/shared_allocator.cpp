@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The memory of shared_allocator: that of the process, or else ordinary memory.
+#include "tutti/shared_allocator.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "transport/shm/shared_arena.hpp"
+
+namespace tutti::detail {
+
+void* allocate_shared(std::size_t bytes, std::size_t alignment) {
+  try {
+    return shm::shared_arena::allocate(bytes, alignment);
+  } catch (const std::bad_alloc&) {
+  }
+  const std::size_t used = std::max(alignment, sizeof(void*));
+  const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + used - 1) / used * used;
+  void* const memory = rounded < bytes ? nullptr : std::aligned_alloc(used, rounded);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+void free_shared(void* memory) noexcept {
+  if (!shm::shared_arena::deallocate(memory)) std::free(memory);
+}
+
+}  // namespace tutti::detail
