@@ -36,6 +36,9 @@ TUTTI_API_BEGIN
 namespace tutti {
 namespace detail {
 
+/// The ranks prepare for shared buffers at the start of a run. Returns true.
+bool expect_shared_memory() noexcept;
+
 /// `alignment` is a power of two. Throws std::bad_alloc.
 void* allocate_shared(std::size_t bytes, std::size_t alignment);
 void free_shared(void* memory) noexcept;
@@ -59,6 +62,7 @@ class shared_allocator {
   /// state, and std::bad_alloc if no memory is left.
   [[nodiscard]] T* allocate(std::size_t n) {
     if (n > static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(T)) throw std::bad_array_new_length();
+    [[maybe_unused]] const bool& used = expected_;  // so that it is initialized
     return static_cast<T*>(detail::allocate_shared(n * sizeof(T), alignof(T)));
   }
   void deallocate(T* memory, std::size_t) noexcept { detail::free_shared(memory); }
@@ -67,6 +71,10 @@ class shared_allocator {
   friend constexpr bool operator==(const shared_allocator&, const shared_allocator<U>&) noexcept {
     return true;
   }
+
+ private:
+  // Initialized before main() in programs that allocate memory with this class.
+  static inline const bool expected_ = detail::expect_shared_memory();
 };
 
 }  // namespace tutti

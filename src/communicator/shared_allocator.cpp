@@ -10,6 +10,11 @@
 
 namespace tutti::detail {
 
+bool expect_shared_memory() noexcept {
+  shm::shared_arena::expect();
+  return true;
+}
+
 void* allocate_shared(std::size_t bytes, std::size_t alignment) {
   try {
     return shm::shared_arena::allocate(bytes, alignment);

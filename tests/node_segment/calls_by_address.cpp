@@ -5,16 +5,12 @@
 // reads of some ranks, and all results are the same.
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
-#include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <mpi.h>
 
-#include "checked_call.hpp"
-#include "mpi_program.hpp"
+#include "many_calls.hpp"
 #include "refused_reads.hpp"
 
 namespace {
@@ -35,57 +31,6 @@ void run_longest(context& c) {
   const auto run = [&](const call& made) { c.native(made, here); };
   check_calls<triple>(kinds_that_move, {1000000}, run);
   check_calls<matrix>(kinds_that_combine, {187500}, run);
-}
-
-// Many calls at a time, which end in any order. `before(i)` is called before call i begins.
-template <class Before>
-void run_overlapping(context& c, const Before& before) {
-  constexpr collective kinds[] = {collective::reduce_scatter_block,
-                                  collective::bcast,
-                                  collective::allreduce,
-                                  collective::gather,
-                                  collective::scan,
-                                  collective::scatter,
-                                  collective::reduce,
-                                  collective::allgatherv,
-                                  collective::alltoall,
-                                  collective::barrier,
-                                  collective::allgather};
-  std::vector<std::unique_ptr<checked_call<matrix>>> calls;
-  std::vector<native_state> states(33);
-  std::vector<bool> complete(states.size());
-  for (unsigned i = 0; i < states.size(); ++i) {
-    before(i);
-    const std::size_t n = i % 3 == 0 ? 4000 : i % 7 == 0 ? 20000 : i % 6;
-    calls.push_back(std::make_unique<checked_call<matrix>>(
-        kinds[i % 11], n, static_cast<int>(i) % here_is.size, i, i % 2 == 0));
-    c.native_begin(calls.back()->made, states[i]);
-    if (i % 4 == 3) complete[i - 2] = c.native_progress(states[i - 2], false, here);
-  }
-  std::size_t left = 0;
-  for (std::size_t i = 0; i < states.size(); ++i) {
-    if (complete[i]) calls[i]->overwrite();
-    if (!complete[i]) ++left;
-  }
-  for (; left > 0; c.ep().pause(here))
-    for (std::size_t i = states.size(); i-- > 0;)
-      if (!complete[i] && c.native_progress(states[i], false, here)) {
-        complete[i] = true;
-        calls[i]->overwrite();
-        --left;
-      }
-  for (const auto& one : calls) one->compare();
-}
-
-// Calls of two communicators, one in the other's wait.
-void run_on_two(context& one, context& other) {
-  checked_call<matrix> first(collective::allgather, 5000, 0, 1, false);
-  native_state state;
-  one.native_begin(first.made, state);
-  check_calls<matrix>(kinds_that_combine, {5000}, [&](const call& made) { other.native(made, here); });
-  one.native_progress(state, true, here);
-  first.overwrite();
-  first.compare();
 }
 
 // The limits are those of one byte, so that nearly all calls go by address.

@@ -9,12 +9,14 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include "mpi_program.hpp"
+#include "transport/shm/shared_arena.hpp"
 #include "tutti/call.hpp"
 #include "tutti/element.hpp"
 
@@ -24,6 +26,25 @@ using namespace tutti;
 using word = std::uint64_t;
 using triple = std::array<std::uint8_t, 3>;
 using matrix = std::array<std::uint32_t, 4>;  // 2 x 2; the product does not commute
+
+/// Takes memory that other processes can map, while `in_arena` is set.
+template <class T>
+struct test_allocator {
+  using value_type = T;
+  static inline bool in_arena = false;
+
+  test_allocator() = default;
+  template <class U>
+  test_allocator(const test_allocator<U>&) noexcept {}
+  T* allocate(std::size_t n) {
+    if (in_arena) return static_cast<T*>(shm::shared_arena::allocate(n * sizeof(T), alignof(T)));
+    return std::allocator<T>().allocate(n);
+  }
+  void deallocate(T* p, std::size_t n) noexcept {
+    if (!shm::shared_arena::deallocate(p)) std::allocator<T>().deallocate(p, n);
+  }
+  friend bool operator==(const test_allocator&, const test_allocator&) noexcept { return true; }
+};
 
 inline matrix product(const matrix& a, const matrix& b) {
   return {a[0] * b[0] + a[1] * b[2], a[0] * b[1] + a[1] * b[3], a[2] * b[0] + a[3] * b[2],
@@ -57,6 +78,7 @@ void combine_elements(const void* left, const void* right, void* result, std::si
 template <class T>
 class checked_call {
  public:
+  using buffer = std::vector<T, test_allocator<T>>;
   /// `n`: elements of the operand or of a block; in an allgatherv, of the longest block.
   checked_call(collective what, std::size_t n, int root, unsigned salt, bool in_place) : salt_(salt) {
     made.what = what;
@@ -81,7 +103,7 @@ class checked_call {
 
   /// Keeps the result and overwrites the buffers, which other ranks must not read any more.
   void overwrite() {
-    const auto fill = [](std::vector<T>& data) {
+    const auto fill = [](buffer& data) {
       if (!data.empty()) std::memset(static_cast<void*>(data.data()), 0x5a, data.size() * sizeof(T));
     };
     fill(input_);
@@ -90,7 +112,7 @@ class checked_call {
     is_overwritten_ = true;
   }
   void compare() const {
-    const std::vector<T>& result = is_overwritten_ ? result_ : output_;
+    const buffer& result = is_overwritten_ ? result_ : output_;
     const std::size_t n = made.what == collective::reduce_scatter_block ? made.count : result.size();
     for (std::size_t i = 0; i < n; ++i)
       if (result[i] != expected_[i])
@@ -116,14 +138,14 @@ class checked_call {
     }
     return made_one;
   }
-  std::vector<T> elements(int rank, std::size_t from, std::size_t n) const {
-    std::vector<T> all(n);
+  buffer elements(int rank, std::size_t from, std::size_t n) const {
+    buffer all(n);
     for (std::size_t i = 0; i < n; ++i) all[i] = element(rank, from + i);
     return all;
   }
   // The combination of the elements of ranks 0 .. last, from `from` on.
-  std::vector<T> combined(int last, std::size_t from, std::size_t n) const {
-    std::vector<T> all = elements(0, from, n);
+  buffer combined(int last, std::size_t from, std::size_t n) const {
+    buffer all = elements(0, from, n);
     if constexpr (!std::is_same_v<T, triple>)
       for (int r = 1; r <= last; ++r)
         for (std::size_t i = 0; i < n; ++i)
@@ -131,19 +153,19 @@ class checked_call {
     return all;
   }
   // The output before the call.
-  static std::vector<T> untouched(std::size_t n) {
-    std::vector<T> all(n);
+  static buffer untouched(std::size_t n) {
+    buffer all(n);
     if (n > 0) std::memset(all.data(), 0xee, n * sizeof(T));
     return all;
   }
-  static void put(std::vector<T>& into, std::size_t at, const std::vector<T>& data) {
+  static void put(buffer& into, std::size_t at, const buffer& data) {
     std::copy(data.begin(), data.end(), into.begin() + static_cast<std::ptrdiff_t>(at));
   }
 
   void fill(bool in_place) {
     const std::size_t n = made.count, p = ranks(), r = static_cast<std::size_t>(me());
     const bool root = me() == made.root;
-    const auto in_output = [&](std::size_t at, const std::vector<T>& data) { put(output_, at, data); };
+    const auto in_output = [&](std::size_t at, const buffer& data) { put(output_, at, data); };
     switch (made.what) {
       case collective::bcast:
         output_ = root ? elements(made.root, 0, n) : untouched(n);
@@ -237,7 +259,7 @@ class checked_call {
 
   unsigned salt_;
   bool is_overwritten_ = false;
-  std::vector<T> input_, output_, expected_, result_;
+  buffer input_, output_, expected_, result_;
   std::vector<int> counts_, displs_;
 };
 
@@ -248,6 +270,9 @@ inline constexpr collective kinds_that_combine[] = {collective::reduce, collecti
                                                     collective::scan, collective::exscan,
                                                     collective::reduce_scatter_block};
 
+/// Whether the buffers of this rank in a call lie in its arena.
+inline bool (*uses_arena)(unsigned salt) = [](unsigned) { return false; };
+
 /// Calls run(call) for calls of all kinds and lengths, with each root, and compares the results.
 template <class T, class Kinds, class Run>
 void check_calls(const Kinds& kinds, std::initializer_list<std::size_t> lengths, Run&& run) {
@@ -257,6 +282,7 @@ void check_calls(const Kinds& kinds, std::initializer_list<std::size_t> lengths,
       for (int root = 0; root < (is_rooted(what) ? here_is.size : 1); ++root)
         for (const bool in_place : {false, true}) {
           for (int i = 0; i < (what == collective::allgatherv ? 6 : 1); ++i) {
+            test_allocator<T>::in_arena = uses_arena(salt);
             checked_call<T> one(what, n, root, salt++, in_place);
             run(one.made);
             one.overwrite();

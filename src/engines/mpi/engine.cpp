@@ -14,10 +14,12 @@ namespace {
 
 constexpr variable variables_of_mpi[] = {
     {"TUTTI_MPI", "openmpi, mpich", "the MPI whose launcher started the program", "which MPI module to load"},
-    {"TUTTI_SHM", "off, cells, copy", "copy",
+    {"TUTTI_SHM", "off, cells, copy, heap", "heap",
      "cells: native collectives and messages use memory that the ranks of a node share; copy: also, long "
      "collectives copy data from the memory of other ranks, if all ranks of the node may read each other; "
-     "off: all of them use MPI; if the ranks differ, the first of these that a rank has: off, cells, copy"},
+     "heap: also, they work in place if all buffers lie in memory that others can map, which is looked for if "
+     "a rank has asked for such memory before the start, or this variable is set; "
+     "off: all of them use MPI; if the ranks differ, the first of these that a rank has: off, cells, copy, heap"},
     {"TUTTI_DEADLOCK_AFTER", "1 to 86400 (seconds)", "10",
      "how long a rank waits before it prints its position; with TUTTI_CHECK=1: before the ranks check "
      "whether all wait for one another"},

@@ -149,12 +149,13 @@ memory_collectives::progress memory_collectives::begin(const call& c) {
                             : vector                      ? detail::agreed_total(c.out_counts, c.type.size)
                                                           : c.count * c.type.size;
   p.by_address = by_address_ != nullptr && goes_by_address(c, bytes);
-  const bool out_of_place = p.by_address && address_calls::overwrites_in_place(c.what);
   p.rounds_left = p.by_address ? address_calls::rounds(c.what) : p.pieces.rounds();
   if (in_buffers_ != nullptr && in_buffers_->serves(c.what, bytes)) {
     p.buffers = memory_progress::buffer_step::exchange;
     p.rounds_left += shared_buffer_calls::numbers;
   }
+  const bool out_of_place = !c.in_place && address_calls::overwrites_in_place(c.what) &&
+                            (p.by_address || p.buffers != memory_progress::buffer_step::none);
   p.number = of_->begin(p.rounds_left);
   p.digest = digest(c.what, bytes, is_rooted(c.what) ? c.root : out_of_place ? 1 : 0);
   if (p.by_address && p.buffers == memory_progress::buffer_step::none) ep_.memory().count_call_by_address();

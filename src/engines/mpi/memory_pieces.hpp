@@ -98,6 +98,8 @@ constexpr address_limits address_limits_of(collective what) noexcept {
       return {never_by_address, never_by_address};
   }
 }
+/// The least operand of a call that looks for shared buffers, in bytes.
+inline constexpr std::size_t min_bytes_in_shared_buffers = 16384;
 /// A reduction by address reads and combines this many bytes at a time. They stay in the L2 cache.
 inline constexpr std::size_t combined_piece_bytes = 65536;
 

@@ -20,12 +20,15 @@ namespace tutti::mpi {
 namespace {
 
 memory_use shm_setting() {
-  const std::string value = setting("TUTTI_SHM").value_or("copy");
+  const std::optional<std::string> given = setting("TUTTI_SHM");
+  const std::string value = given.value_or("heap");
   if (value == "off") return memory_use::off;
   if (value == "cells") return memory_use::cells;
   if (value == "copy") return memory_use::copy;
+  if (given == "heap") shm::shared_arena::expect();
+  if (value == "heap") return memory_use::heap;
   throw usage_error("run", -1, "TUTTI_SHM",
-                    "is \"" + echoed(value) + "\", but the values are off, cells and copy",
+                    "is \"" + echoed(value) + "\", but the values are off, cells, copy and heap",
                     "set one of them, or unset it");
 }
 

@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 
 #include "engines/mpi/memory_pieces.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti::mpi {
 namespace {
@@ -26,9 +27,9 @@ void permit_reads() noexcept {
 }  // namespace
 
 void node_memory::open(MPI_Comm node, memory_use requested) {
-  int rank = 0, size = 1;
-  check(MPI_Comm_rank(node, &rank), "run", -1);
-  check(MPI_Comm_size(node, &size), "run", rank);
+  int size = 1;
+  check(MPI_Comm_rank(node, &rank_), "run", -1);
+  check(MPI_Comm_size(node, &size), "run", rank_);
   static_assert(detail::post_line_bytes == collectives::inline_bytes);
   slot_bytes_ = detail::slot_bytes_of_node(size);
   const shm::group_memory::sizes sizes{size, collectives::bytes(0), collectives::bytes(slot_bytes_),
@@ -40,43 +41,83 @@ void node_memory::open(MPI_Comm node, memory_use requested) {
       layout.add_per_rank("channels and cells", of_messages.rank_bytes(), 4096);
   const shm::segment_part groups_part = layout.add("collectives of groups", sizes.bytes());
   // Other ranks read this one after segment_.open(), for which all ranks are needed.
-  if (requested == memory_use::copy && size > 1) permit_reads();
+  if (requested >= memory_use::copy && size > 1) permit_reads();
+  arenas_ = layout.add_per_rank("arenas", sizeof(shm::arena_offer));
   segment_.open(node, layout,
                 requested != memory_use::off ? shm::memory_kind::memfd : shm::memory_kind::none);
-  why_not_copy_ = segment_.why_not_better();
+  why_not_copy_ = why_not_buffers_ = segment_.why_not_better();
   if (!is_open()) return;
   const shm::segment& memory = segment_.memory();
   std::vector<std::byte*> blocks;
   for (int r = 0; r < size; ++r) blocks.push_back(memory.at(channels_part, r));
   const std::vector<int> pids(blocks.size());  // no message travels by address
-  messages_.emplace(of_messages, memory.at(words_part), blocks, pids, rank,
+  messages_.emplace(of_messages, memory.at(words_part), blocks, pids, rank_,
                     shm::process_messages::settings{});
   memory_of_groups_ = memory.at(groups_part);
   groups_.emplace(segment_.memory().at(groups_part), sizes);
-  if (rank == 0) groups_->initialize();
+  if (rank_ == 0) groups_->initialize();
   messages_->offer();
-  agree_on_copies(node, requested, rank, size);
+  for (int r = 0; r < size; ++r) pids_.push_back(r == rank_ ? 0 : memory.pid(r));
+  mapped_.resize(pids_.size());
+  agree(node, requested);
   messages_->agree();
 }
 
 // All ranks have joined the segment. The allreduce is also the barrier between the two steps of the
 // messages.
-void node_memory::agree_on_copies(MPI_Comm node, memory_use requested, int rank, int size) {
-  constexpr int may_copy = std::numeric_limits<int>::max(), not_requested = -1;
-  pids_.resize(static_cast<std::size_t>(size));
-  int mine = requested == memory_use::copy ? may_copy : not_requested, first = mine;
-  for (int r = 0; r < size; ++r) {
-    if (r == rank) continue;
-    const int pid = pids_[static_cast<std::size_t>(r)] = segment_.memory().pid(r);
-    if (mine == may_copy && (pid == 0 || !shm::process_memory::may_read(pid))) mine = rank * size + r;
+void node_memory::agree(MPI_Comm node, memory_use requested) {
+  constexpr int yes = std::numeric_limits<int>::max();
+  enum { copies, buffers, expected, answers };
+  int mine[answers] = {may_access(memory_use::copy, requested, &shm::process_memory::may_read),
+                       may_access(memory_use::heap, requested, &shm::process_memory::may_open_files),
+                       shm::shared_arena::is_expected() ? 0 : 1},
+      first[answers] = {};
+  check(MPI_Allreduce(mine, first, answers, MPI_INT, MPI_MIN, node), "run", rank_);
+  may_copy_ = first[copies] == yes;
+  shares_buffers_ = first[buffers] == yes && first[expected] == 0 && kind() == shm::memory_kind::memfd;
+  const int size = segment_.memory().ranks();
+  const auto why = [&](int code, const char* setting, const char* may_not) {
+    if (code == yes) return std::string();
+    if (code == -1) return "TUTTI_SHM is " + std::string(setting);
+    return "rank " + std::to_string(code / size) + " of the node may not " + may_not + " of rank " +
+           std::to_string(code % size);
+  };
+  why_not_copy_ = why(first[copies], "cells", "read the memory");
+  why_not_buffers_ = why(first[buffers], may_copy_ ? "copy" : "cells", "open the files");
+  if (shares_buffers_ || !why_not_buffers_.empty()) return;
+  why_not_buffers_ = first[expected] != 0 ? "no rank had asked for memory that others can map at the start"
+                                          : "the memory of the node is not a memfd";
+}
+
+// The largest int if the setting permits it and this rank may access all others. -1: the setting does
+// not. Else the number of the pair of ranks.
+int node_memory::may_access(memory_use least, memory_use requested, bool (*may)(int pid) noexcept) const {
+  if (requested < least) return -1;
+  const int size = segment_.memory().ranks();
+  for (int r = 0; r < size; ++r)
+    if (r != rank_ && (pid(r) == 0 || !may(pid(r)))) return rank_ * size + r;
+  return std::numeric_limits<int>::max();
+}
+
+void node_memory::publish_arena() noexcept {
+  if (std::exchange(arena_published_, true)) return;
+  const shm::arena_offer mine = shm::shared_arena::offer();
+  arena_published_ = mine.file >= 0;
+  std::memcpy(segment_.memory().at(arenas_, rank_), &mine, sizeof mine);
+}
+
+std::byte* node_memory::arena_of(int rank) {
+  std::unique_ptr<shm::mapped_arena>& of = mapped_[static_cast<std::size_t>(rank)];
+  if (of == nullptr) {
+    shm::arena_offer offer;
+    std::memcpy(&offer, segment_.memory().at(arenas_, rank), sizeof offer);
+    auto made = std::make_unique<shm::mapped_arena>();
+    if (const std::string why = made->open(pid(rank), offer); !why.empty())
+      throw engine_error("run", -1, "", "the shared buffers of another rank cannot be mapped: " + why,
+                         "set TUTTI_SHM=copy");
+    of = std::move(made);
   }
-  check(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, node), "run", rank);
-  may_copy_ = first == may_copy;
-  why_not_copy_ = may_copy_ ? ""
-                  : first == not_requested
-                      ? "TUTTI_SHM is cells"
-                      : "rank " + std::to_string(first / size) +
-                            " of the node may not read the memory of rank " + std::to_string(first % size);
+  return of->memory();
 }
 
 std::size_t node_memory::min_bytes_by_address(collective what, bool oversubscribed) const noexcept {

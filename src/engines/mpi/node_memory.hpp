@@ -16,6 +16,7 @@
 #include "transport/shm/group_memory.hpp"
 #include "transport/shm/node_collectives.hpp"
 #include "transport/shm/process_messages.hpp"
+#include "transport/shm/shared_arena.hpp"
 
 namespace tutti::mpi {
 
@@ -24,6 +25,7 @@ enum class memory_use : std::uint8_t {
   off,
   cells,  ///< all data pass through the shared memory
   copy,   ///< long data are copied from the memory of their owner
+  heap,   ///< buffers in arenas are read and written in place
 };
 
 class node_memory {
@@ -45,6 +47,22 @@ class node_memory {
   bool may_copy() const noexcept { return may_copy_; }
   /// Why they do not; the same on all ranks. Empty if they do.
   const std::string& why_not_copy() const noexcept { return why_not_copy_; }
+  /// Whether calls look for buffers in arenas, see shared_buffer_calls.hpp; the same on all ranks.
+  bool shares_buffers() const noexcept { return shares_buffers_; }
+  /// Why they do not; the same on all ranks. Empty if they do.
+  const std::string& why_not_buffers() const noexcept { return why_not_buffers_; }
+  /// The operands of such a call have at least this many bytes, in total on a member.
+  std::size_t min_bytes_in_shared_buffers() const noexcept { return min_bytes_in_shared_buffers_; }
+  /// For tests: another value, the same on all ranks, for groups that are opened later.
+  void set_min_bytes_in_shared_buffers(std::size_t bytes) noexcept { min_bytes_in_shared_buffers_ = bytes; }
+  /// The calls of this rank in shared buffers.
+  std::uint64_t calls_in_buffers() const noexcept { return calls_in_buffers_; }
+  void count_call_in_buffers() noexcept { ++calls_in_buffers_; }
+  /// Before this rank posts a place in its arena.
+  void publish_arena() noexcept;
+  /// The arena of another rank, which has posted a place in it. Throws engine_error if it cannot be
+  /// mapped.
+  std::byte* arena_of(int rank);
   /// The process of another rank, as this process names it.
   int pid(int rank) const noexcept { return pids_[static_cast<std::size_t>(rank)]; }
   /// The shortest call by address (memory_pieces.hpp).
@@ -71,7 +89,8 @@ class node_memory {
   shm::process_messages& messages() noexcept { return *messages_; }
 
  private:
-  void agree_on_copies(MPI_Comm node, memory_use requested, int rank, int size);
+  int may_access(memory_use least, memory_use requested, bool (*may)(int pid) noexcept) const;
+  void agree(MPI_Comm node, memory_use requested);
 
   node_segment segment_;
   bool may_copy_ = false, refusal_reported_ = false;
@@ -79,6 +98,13 @@ class node_memory {
   std::vector<int> pids_;  // 0: this rank, or one in another PID namespace
   std::optional<std::size_t> min_bytes_by_address_;
   std::uint64_t calls_by_address_ = 0;
+  bool shares_buffers_ = false, arena_published_ = false;
+  std::string why_not_buffers_;
+  std::size_t min_bytes_in_shared_buffers_ = detail::min_bytes_in_shared_buffers;
+  std::uint64_t calls_in_buffers_ = 0;
+  shm::segment_part arenas_;
+  int rank_ = 0;                                            // in the node
+  std::vector<std::unique_ptr<shm::mapped_arena>> mapped_;  // by rank; null: not mapped so far
   const std::byte* memory_of_groups_ = nullptr;
   std::size_t slot_bytes_ = 0;  // of groups with large blocks
   std::optional<shm::process_messages> messages_;

@@ -75,7 +75,7 @@ shared_buffer_calls::shared_buffer_calls(mpi_endpoint& ep, node_memory::collecti
     : ep_(ep),
       of_(of),
       on_mismatch_(std::move(on_mismatch)),
-      min_bytes_(ep.memory().min_bytes_in_shared_buffers(ep.is_oversubscribed())),
+      min_bytes_(ep.memory().min_bytes_in_shared_buffers()),
       calls_(static_cast<std::size_t>(of.size())),
       published_(calls_.size()) {
   for (std::size_t i = 0; i < calls_.size(); ++i) published_[i].what = &calls_[i];

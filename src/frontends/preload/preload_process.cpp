@@ -9,6 +9,7 @@
 #include "base/environment_variables.hpp"
 #include "base/report_text.hpp"
 #include "engines/engine_table.hpp"
+#include "frontends/preload/imports.hpp"
 #include "frontends/preload/pending_calls.hpp"
 #include "runtime/settings/active_trees.hpp"
 #include "runtime/settings/settings.hpp"
@@ -24,6 +25,8 @@ namespace {
 // The long allocations of the program and those of MPI_Alloc_mem lie in the same memory.
 void use_arena_of_heap() {
   if (tutti_arena_of_heap != nullptr) shm::shared_arena::use(*tutti_arena_of_heap());
+  if (tutti_arena_of_heap != nullptr || is_imported("MPI_Alloc_mem") || is_imported("mpi_alloc_mem_"))
+    shm::shared_arena::expect();
 }
 
 void report_missing_heap() {

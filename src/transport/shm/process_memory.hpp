@@ -98,6 +98,8 @@ struct process_memory {
   /// Whether the kernel permits such reads. It reads one byte at address 0, because a read of no
   /// bytes does not check the permission.
   static bool may_read(int pid) noexcept;
+  /// Whether the kernel permits to open the files of another process.
+  static bool may_open_files(int pid) noexcept;
 };
 
 inline void process_memory::pause() noexcept {

@@ -217,6 +217,7 @@ struct arena_state {
   arena_range range;
   std::mutex mutex;
   std::atomic<arena*> made{nullptr};  // never destroyed
+  std::atomic<bool> expected{false};
   bool failed = false;                // no arena can be made
   bool is_child = false;              // a forked child of the process that made the arena
 };
@@ -347,23 +348,30 @@ arena_offer shared_arena::offer() noexcept {
   return {a->pages.file(), h.bytes, {h.nonce[0], h.nonce[1]}};
 }
 
+void shared_arena::expect() noexcept { in_use().expected.store(true, std::memory_order_relaxed); }
+
+bool shared_arena::is_expected() noexcept {
+  const arena_state& s = in_use();
+  return s.expected.load(std::memory_order_relaxed) || s.made.load(std::memory_order_acquire) != nullptr;
+}
+
 // The header is read before the file is mapped, because another file may have no page there.
 std::string mapped_arena::open(int pid, const arena_offer& of) {
   close();
   if (of.file < 0) return "the process has no shared memory";
   int file = -1;
-  std::string why = open_memfd(pid, of.file, of.bytes, O_RDONLY, file);
+  std::string why = open_memfd(pid, of.file, of.bytes, O_RDWR, file);
   if (!why.empty()) return kill(pid, 0) != 0 && errno == ESRCH ? "the process has ended (" + why + ")" : why;
   arena_header found{};
   void* memory = MAP_FAILED;
   if (pread(file, &found, sizeof found, 0) != sizeof found || found.magic != arena_magic ||
       found.nonce[0] != of.nonce[0] || found.nonce[1] != of.nonce[1] || found.bytes != of.bytes) {
     why = "the memory belongs to another process";
-  } else if (memory = mmap(nullptr, of.bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, file, 0);
+  } else if (memory = mmap(nullptr, of.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
              memory == MAP_FAILED) {
     why = failed_call("mmap", errno);
   } else {
-    memory_ = static_cast<const std::byte*>(memory);
+    memory_ = static_cast<std::byte*>(memory);
     bytes_ = of.bytes;
   }
   ::close(file);
@@ -371,7 +379,7 @@ std::string mapped_arena::open(int pid, const arena_offer& of) {
 }
 
 void mapped_arena::close() noexcept {
-  if (memory_ != nullptr) munmap(const_cast<std::byte*>(memory_), bytes_);
+  if (memory_ != nullptr) munmap(memory_, bytes_);
   memory_ = nullptr;
   bytes_ = 0;
 }

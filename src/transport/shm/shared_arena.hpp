@@ -2,7 +2,7 @@
 //
 // Memory of a process that other processes of its node can map. A process has one arena: a memfd of
 // a large size, mapped as a whole, of which only the allocated pages use memory. Other processes
-// open it by /proc/PID/fd/FILE and read it.
+// open it by /proc/PID/fd/FILE, and read and write its buffers.
 //
 // The pages of an allocation are committed before allocate() returns. So a lack of memory is
 // std::bad_alloc, and no later access raises SIGBUS. The committing thread determines the NUMA node.
@@ -70,6 +70,10 @@ class shared_arena {
   }
   /// file = -1: no arena so far.
   static arena_offer offer() noexcept;
+  /// The program will allocate memory here, for buffers of collectives.
+  static void expect() noexcept;
+  /// Whether expect() was called, or an arena exists.
+  static bool is_expected() noexcept;
 
   /// The arena of this copy of the code, for use() in another copy.
   static arena_state& current() noexcept;
@@ -80,7 +84,7 @@ class shared_arena {
   static std::atomic<const arena_range*> range_;
 };
 
-/// The arena of another process, mapped for reading only, as a whole.
+/// The arena of another process, mapped as a whole.
 class mapped_arena {
  public:
   mapped_arena() = default;
@@ -91,13 +95,13 @@ class mapped_arena {
   /// Empty text: success. Else the reason: the process has ended, the file may not be opened,
   /// another nonce, no address space.
   std::string open(int pid, const arena_offer& of);
-  /// Null if it is not open. Only pages of allocations of the owner may be read.
-  const std::byte* memory() const noexcept { return memory_; }
+  /// Null if it is not open. Only pages of allocations of the owner may be accessed.
+  std::byte* memory() const noexcept { return memory_; }
   std::size_t bytes() const noexcept { return bytes_; }
   void close() noexcept;
 
  private:
-  const std::byte* memory_ = nullptr;
+  std::byte* memory_ = nullptr;
   std::size_t bytes_ = 0;
 };
 

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which functions the program, or a library that it has loaded, imports. So the preload library
+// knows at MPI_Init what the program may call later.
+#pragma once
+
+#include <string_view>
+
+namespace tutti::preload {
+
+/// Whether the program or one of its libraries imports a function of this name. The libraries of
+/// MPI and of tutti do not count.
+bool is_imported(std::string_view name) noexcept;
+
+}  // namespace tutti::preload
