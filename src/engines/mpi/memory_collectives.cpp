@@ -47,10 +47,13 @@ memory_collectives::memory_collectives(mpi_endpoint& ep, const detail::group_nam
   slot_bytes_ = of_->slot_bytes();
   max_direct_bcast_ = detail::max_bytes_of_one_round(collective::bcast, of_->size(), slot_bytes_);
   max_direct_allreduce_ = detail::max_bytes_of_one_round(collective::allreduce, of_->size(), slot_bytes_);
-  if (ep_.memory().may_copy() && slot_bytes_ > 0)
-    by_address_ = std::make_unique<address_calls>(
-        ep_, *of_,
-        [this](std::uint64_t mine, int i, std::uint64_t other) { throw_mismatch(mine, i, other); });
+  const auto on_mismatch = [this](std::uint64_t mine, int i, std::uint64_t other) {
+    throw_mismatch(mine, i, other);
+  };
+  if (slot_bytes_ == 0) return;
+  if (ep_.memory().may_copy()) by_address_ = std::make_unique<address_calls>(ep_, *of_, on_mismatch);
+  if (ep_.memory().shares_buffers())
+    in_buffers_ = std::make_unique<shared_buffer_calls>(ep_, *of_, on_mismatch);
 }
 
 memory_collectives::~memory_collectives() { ep_.memory().leave(name_); }
@@ -148,9 +151,13 @@ memory_collectives::progress memory_collectives::begin(const call& c) {
   p.by_address = by_address_ != nullptr && goes_by_address(c, bytes);
   const bool out_of_place = p.by_address && address_calls::overwrites_in_place(c.what);
   p.rounds_left = p.by_address ? address_calls::rounds(c.what) : p.pieces.rounds();
+  if (in_buffers_ != nullptr && in_buffers_->serves(c.what, bytes)) {
+    p.buffers = memory_progress::buffer_step::exchange;
+    p.rounds_left += shared_buffer_calls::numbers;
+  }
   p.number = of_->begin(p.rounds_left);
   p.digest = digest(c.what, bytes, is_rooted(c.what) ? c.root : out_of_place ? 1 : 0);
-  if (p.by_address) ep_.memory().count_call_by_address();
+  if (p.by_address && p.buffers == memory_progress::buffer_step::none) ep_.memory().count_call_by_address();
   return p;
 }
 
@@ -166,6 +173,10 @@ bool memory_collectives::goes_by_address(const call& c, std::size_t bytes) const
 // for posts. So no later call can work.
 bool memory_collectives::advance(const call& c, progress& p, bool overlaps) {
   try {
+    if (p.buffers != memory_progress::buffer_step::none) {
+      if (!in_buffers_->advance(c, p, overlaps)) return false;
+      if (p.by_address) ep_.memory().count_call_by_address();
+    }
     return p.by_address ? by_address_->advance(c, p, overlaps) : advance_in_rounds(c, p, overlaps);
   } catch (...) {
     broken_ = true;

@@ -4,7 +4,7 @@
 // and no message of MPI. A call is a sequence of rounds, each of which is a call of
 // node_collectives.hpp. memory_pieces.hpp divides a call into rounds. memory_rounds.hpp states what
 // the members do in a round, and this class makes the steps. Long calls go by address
-// (address_calls.hpp).
+// (address_calls.hpp), or work in shared buffers (shared_buffer_calls.hpp).
 //
 // All members begin the same native collectives in the same order, and whether one of them is
 // served depends only on what is equal on all members.
@@ -21,6 +21,7 @@
 #include "engines/mpi/memory_pieces.hpp"
 #include "engines/mpi/memory_rounds.hpp"
 #include "engines/mpi/node_memory.hpp"
+#include "engines/mpi/shared_buffer_calls.hpp"
 #include "transport/shm/wait_interface.hpp"
 #include "tutti/call.hpp"
 
@@ -111,7 +112,8 @@ class memory_collectives {
   bool broken_ = false;
   std::size_t slot_bytes_ = 0;
   std::size_t max_direct_bcast_ = 0, max_direct_allreduce_ = 0;
-  std::unique_ptr<address_calls> by_address_;  // null: no call goes by address
+  std::unique_ptr<address_calls> by_address_;        // null: no call goes by address
+  std::unique_ptr<shared_buffer_calls> in_buffers_;  // null: no member has an arena
 };
 
 }  // namespace tutti::mpi

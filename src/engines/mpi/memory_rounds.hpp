@@ -31,6 +31,9 @@ struct memory_progress {
   bool second = false;       // of the two rounds of a piece in slices
   bool by_address = false;   // see address_calls.hpp, also for the next
   bool by_messages = false;  // the parts of this round come as messages
+  /// See shared_buffer_calls.hpp.
+  enum class buffer_step : std::uint8_t { none, exchange, finish, skip };
+  buffer_step buffers = buffer_step::none;
 };
 
 /// One round as one member sees it. Its piece is `n` units, from unit `at` of the operand or of

@@ -93,6 +93,7 @@ outcome run(int argc, char** argv, const launch& how, const rank_program& progra
     if (finalized)
       throw engine_error("run", -1, "", "MPI was finalized before", "call run() once in a process");
     if (!initialized) {
+      node_memory::prepare_process();
       int provided = 0;
       check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "run", -1);
       must_finalize = true;

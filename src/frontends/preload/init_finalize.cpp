@@ -2,6 +2,7 @@
 //
 // The functions by which the program starts and ends MPI, sets error handlers, and frees objects
 // that calls in progress may still need.
+#include "engines/mpi/node_memory.hpp"
 #include "frontends/preload/preload_process.hpp"
 
 namespace {
@@ -15,12 +16,14 @@ process* current() noexcept { return current_process.load(std::memory_order_acqu
 extern "C" {
 
 int MPI_Init(int* argc, char*** argv) {
+  tutti::mpi::node_memory::prepare_process();
   const int code = real<MPI_Init>(argc, argv);
   if (code == MPI_SUCCESS) begin_process();
   return code;
 }
 
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  tutti::mpi::node_memory::prepare_process();
   const int code = real<MPI_Init_thread>(argc, argv, required, provided);
   if (code == MPI_SUCCESS) begin_process();
   return code;

@@ -22,6 +22,7 @@
 #include <memory>
 #include <vector>
 
+#include "transport/shm/slices.hpp"
 #include "transport/shm/wait_interface.hpp"
 #include "tutti/call.hpp"
 
@@ -132,31 +133,12 @@ class direct_collectives {
              (epoch * static_cast<std::size_t>(members) + static_cast<std::size_t>(index)) * operand_bytes;
     }
   };
-  struct alignas(64) published_call {
-    const call* what = nullptr;
-  };
-
   std::vector<slot> slots_;
   std::vector<std::unique_ptr<worker_group>> worker_groups_;
   std::unique_ptr<published_call[]> published_calls_;  // epoch_count * size
   waker& waker_;
   bool ordered_ = true;  // worker groups are intervals of ranks, in ascending order
 
- public:
-  /// The calls of all members in one collective. slices.cpp works on them.
-  class published_calls {
-   public:
-    published_calls(const published_call* first, int size, int rank) noexcept
-        : first_(first), size_(size), rank_(rank) {}
-    const call& operator[](int r) const noexcept { return *first_[r].what; }
-    const call& mine() const noexcept { return *first_[rank_].what; }
-    int size() const noexcept { return size_; }
-    int rank() const noexcept { return rank_; }
-
-   private:
-    const published_call* first_;
-    int size_, rank_;
-  };
 };
 
 }  // namespace tutti::shm

@@ -129,6 +129,8 @@ class node_collectives {
   std::uint64_t digest_of(std::uint64_t n, int i) const {
     return M::view(line_of(i, n).digest) & ((std::uint64_t{1} << digest_bits) - 1);
   }
+  /// Whether this member may finish call n, of which it has seen no post, before earlier calls.
+  bool may_finish(std::uint64_t n) const noexcept { return n - unfinished_ <= 64; }
   /// Ends the call: this member reads no operand of it any more. Wakes members that sleep.
   void finish(std::uint64_t n) {
     if (n == unfinished_) [[likely]] {

@@ -20,8 +20,6 @@ constexpr std::size_t piece_bytes = 8192;
 // Larger results are not kept in a core's caches.
 constexpr std::size_t streaming_bytes = std::size_t{6} << 20;
 
-using published_calls = direct_collectives::published_calls;
-
 const std::byte* input_of(const call& c) noexcept {
   return static_cast<const std::byte*>(c.in_place ? c.output : c.input);
 }

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engines/mpi/shared_buffer_calls.hpp"
+
+#include <utility>
+
+#include "base/compute/kernels.hpp"
+#include "engines/mpi/mpi_endpoint.hpp"
+#include "transport/shm/shared_arena.hpp"
+
+namespace tutti::mpi {
+namespace {
+
+using memory = shm::process_memory;
+using step = memory_progress::buffer_step;
+
+// The buffers of a member that the others access.
+struct buffers {
+  bool input, output;
+};
+buffers accessed(collective what, bool is_root, bool in_place) noexcept {
+  switch (what) {
+    case collective::bcast:
+      return {is_root, !is_root};
+    case collective::scatter:
+      return {is_root, false};
+    case collective::gather:
+      return {false, is_root};
+    case collective::allgather:
+      return {false, true};
+    case collective::allgatherv:  // displacements are local, so the members pull
+    case collective::reduce_scatter_block:
+      return {true, false};
+    case collective::alltoall:
+      return {!in_place, in_place};
+    case collective::reduce:
+      return {!in_place, is_root};
+    default:  // allreduce, scan, exscan
+      return {!in_place, true};
+  }
+}
+
+// What the others read through `input`.
+const std::byte* shared_input(const call& c, int member) noexcept {
+  const bool in_output = c.in_place && (c.what == collective::bcast || c.what == collective::allgatherv);
+  const std::size_t at = in_output && c.what == collective::allgatherv ? offset_in_output(c, member) : 0;
+  return static_cast<const std::byte*>(in_output ? c.output : c.input) + at;
+}
+
+struct lengths {
+  std::size_t input, output;
+};
+lengths lengths_of(const call& c, int size, int member) noexcept {
+  const auto p = static_cast<std::size_t>(size);
+  const std::size_t block = c.count * c.type.size;
+  switch (c.what) {
+    case collective::scatter:
+    case collective::reduce_scatter_block:
+      return {p * block, block};
+    case collective::gather:
+    case collective::allgather:
+      return {block, p * block};
+    case collective::alltoall:
+      return {p * block, p * block};
+    case collective::allgatherv:
+      return {c.out_counts[static_cast<std::size_t>(member)] * c.type.size, 0};
+    default:
+      return {block, block};
+  }
+}
+
+}  // namespace
+
+shared_buffer_calls::shared_buffer_calls(mpi_endpoint& ep, node_memory::collectives& of,
+                                         std::function<void(std::uint64_t, int, std::uint64_t)> on_mismatch)
+    : ep_(ep),
+      of_(of),
+      on_mismatch_(std::move(on_mismatch)),
+      min_bytes_(ep.memory().min_bytes_in_shared_buffers(ep.is_oversubscribed())),
+      calls_(static_cast<std::size_t>(of.size())),
+      published_(calls_.size()) {
+  for (std::size_t i = 0; i < calls_.size(); ++i) published_[i].what = &calls_[i];
+}
+
+bool shared_buffer_calls::serves(collective what, std::size_t bytes) const noexcept {
+  const bool has_blocks =
+      what == collective::gather || what == collective::allgather || detail::posts_blocks_for_all(what);
+  return bytes >= (has_blocks ? min_bytes_ / calls_.size() : min_bytes_);
+}
+
+bool shared_buffer_calls::advance(const call& c, memory_progress& p, bool overlaps) {
+  if (p.buffers == step::exchange) {
+    if (!p.posted) {
+      const place mine = place_of(c);
+      if (!post(p, &mine, overlaps)) return false;
+    }
+    if (!all_have_posted(p)) return false;
+    const bool shared = find_buffers(c, p.number);
+    if (shared) work(c);
+    end_step(p);
+    p.buffers = shared ? step::finish : step::none;
+    if (!shared) {
+      --p.rounds_left;
+      of_.finish(p.number++);  // of step 3
+    }
+  }
+  if (p.buffers == step::finish) {
+    if (!p.posted && !post(p, nullptr, overlaps)) return false;
+    if (!all_have_posted(p)) return false;
+    end_step(p);
+    p.by_address = false;
+    p.buffers = step::skip;
+  }
+  if (p.buffers == step::skip) {
+    for (; p.rounds_left > 0; --p.rounds_left, ++p.number) {
+      if (!of_.may_finish(p.number)) return false;
+      of_.finish(p.number);
+    }
+    p.buffers = step::none;
+  }
+  return true;
+}
+
+bool shared_buffer_calls::post(memory_progress& p, const place* of, bool overlaps) {
+  if (!of_.may_post(p.number, sizeof(place))) return false;
+  if (of != nullptr) memory::write(of_.operand(p.number, sizeof *of), of, sizeof *of);
+  of_.post(p.number, p.digest);
+  if (overlaps) of_.wake_members();
+  p.next = 0;
+  p.posted = true;
+  return true;
+}
+
+// The last member to arrive wakes the others, before it works.
+bool shared_buffer_calls::all_have_posted(memory_progress& p) {
+  for (; p.next < of_.size(); ++p.next) {
+    if (p.next == of_.member()) continue;
+    if (!of_.has_posted(p.number, p.next)) return false;
+    if (const std::uint64_t other = of_.digest_of(p.number, p.next); other != p.digest) [[unlikely]]
+      on_mismatch_(p.digest, p.next, other);
+  }
+  of_.wake_members();
+  return true;
+}
+
+void shared_buffer_calls::end_step(memory_progress& p) {
+  of_.finish(p.number++);
+  --p.rounds_left;
+  p.next = 0;
+  p.posted = false;
+}
+
+shared_buffer_calls::place shared_buffer_calls::place_of(const call& c) const {
+  place mine;
+  mine.in_place = c.in_place ? 1 : 0;
+  // In place, the result would overwrite what others read.
+  if (c.what == collective::reduce_scatter_block && c.in_place) return mine;
+  const int member = of_.member();
+  const buffers needed = accessed(c.what, member == c.root, c.in_place);
+  const lengths bytes = lengths_of(c, of_.size(), member);
+  const auto find = [](const void* buffer, std::size_t n) {
+    return n == 0 ? 0 : static_cast<std::uint64_t>(shm::shared_arena::offset_of(buffer, n));
+  };
+  if (needed.input) mine.input = find(shared_input(c, member), bytes.input);
+  if (needed.output) mine.output = find(c.output, bytes.output);
+  ep_.memory().publish_arena();
+  return mine;
+}
+
+// Fills calls_ if all buffers that are accessed are shared.
+bool shared_buffer_calls::find_buffers(const call& c, std::uint64_t number) {
+  static_assert(place::not_shared == shm::shared_arena::npos);
+  for (int pass = 0; pass < 2; ++pass) {
+    for (int i = 0; i < of_.size(); ++i) {
+      place at;
+      memory::read(&at, of_.operand_of(number, i, sizeof at), sizeof at);
+      const buffers needed = accessed(c.what, i == c.root, at.in_place != 0);
+      if ((needed.input && at.input == place::not_shared) ||
+          (needed.output && at.output == place::not_shared))
+        return false;
+      if (pass == 0) continue;
+      call& seen = calls_[static_cast<std::size_t>(i)];
+      seen = c;
+      if (i == of_.member()) {
+        seen.input = shared_input(c, i);
+        continue;
+      }
+      std::byte* const arena = ep_.memory().arena_of(of_.rank_of(i));
+      seen.in_place = at.in_place != 0;
+      seen.input = needed.input ? arena + at.input : nullptr;
+      seen.output = needed.output ? arena + at.output : nullptr;
+    }
+  }
+  return true;
+}
+
+void shared_buffer_calls::work(const call& c) {
+  ep_.memory().count_call_in_buffers();
+  if (c.what != collective::allgatherv) return shm::work_slice({published_.data(), of_.size(), of_.member()});
+  for (int d = 0; d < of_.size(); ++d) {  // not all members begin with the same one
+    const int i = (of_.member() + d) % of_.size();
+    std::byte* const to = static_cast<std::byte*>(c.output) + offset_in_output(c, i);
+    const std::size_t bytes = c.out_counts[static_cast<std::size_t>(i)] * c.type.size;
+    const void* const from = calls_[static_cast<std::size_t>(i)].input;
+    if (bytes > 0 && to != from) compute::copy(to, from, bytes);
+  }
+}
+
+}  // namespace tutti::mpi
