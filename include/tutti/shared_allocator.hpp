@@ -2,9 +2,9 @@
 //
 // Memory for buffers that the other processes of the node can map.
 //
-// Over MPI each rank is a process. If a buffer lies in this memory, the ranks of its node read it in
-// place, without system calls and without intermediate copies. Any container with an allocator may
-// use it, and all calls accept such a container like any other:
+// Over MPI each rank is a process. If a buffer lies in this memory, the ranks of its node read it
+// in place, without system calls and without intermediate copies. Any container with an allocator
+// may use it, and all calls accept such a container like any other:
 //
 // ```cpp
 // #include <numeric>
@@ -19,10 +19,10 @@
 // nothing.
 //
 // The memory of an allocation is committed at once, on the NUMA node of the allocating thread. An
-// allocation costs some 200 bytes of bookkeeping and about a microsecond. So use it for buffers, not
-// for the nodes of a list or map. A process that is forked, and does not call exec(), may read and
-// write its copies of buffers, but still sees later writes of the parent to pages that it has not
-// written.
+// allocation costs some 150 bytes of bookkeeping and about a microsecond. So use it for buffers,
+// not for the nodes of a list or map. A process that is forked, and does not call exec(), may read
+// and write its copies of buffers, but still sees later writes of the parent to pages that it has
+// not written.
 #pragma once
 
 #include <cstddef>

@@ -138,6 +138,19 @@ TEST_F(preload, a_library_of_the_user_is_loaded_second) {
   }
 }
 
+TEST_F(preload, the_heap_is_loaded_if_the_variable_requests_it) {
+  const std::string heap = files_.path("lib/libtutti-heap.so"), app = "--mpi mpich -- '" + program_ + "'";
+  fs::copy_file(TUTTI_PRELOAD_STUB, heap);
+  EXPECT_EQ(plan(app, "TUTTI_SHARED_HEAP=1").at("environment").at("LD_PRELOAD"),
+            library("mpich") + ":" + heap);
+  EXPECT_EQ(plan(app, "TUTTI_SHARED_HEAP=0").at("environment").at("LD_PRELOAD"), library("mpich"));
+  for (const auto& [name, mpi] : launchers_here()) {
+    const command_result e = call("-- " + name + " -n 1 '" + program_ + "'", "TUTTI_SHARED_HEAP=1");
+    ASSERT_EQ(lines_of(e.text).size(), 1u) << name << ": " << e.text;
+    EXPECT_TRUE(lines_of(e.text)[0].starts_with("LD_PRELOAD=" + library(mpi) + ":" + heap + " ")) << e.text;
+  }
+}
+
 // The launcher's own process must not load the library. The test uses a launcher script that prints
 // its environment; the tool knows it by its name.
 TEST_F(preload, the_launcher_does_not_load_the_library) {
@@ -286,6 +299,15 @@ TEST_F(preload, wrong_calls_end_with_2_and_one_line) {
   EXPECT_EQ(e.status, 2);
   EXPECT_NE(e.text.find("there is no libtutti-preload-mpich.so for MPICH (searched: " + lone), e.text.npos)
       << e.text;
+  // A library of the MPI without the one of the heap.
+  if (fs::exists(TUTTI_INSTALLED_MODULES "/libtutti-heap.so")) return;
+  fs::copy_file(TUTTI_PRELOAD_STUB, lone + "/libtutti-preload-mpich.so");
+  const command_result heap = shell("TUTTI_SHARED_HEAP=1 TUTTI_MODULE_PATH='" + lone + "' '" + tool +
+                                    "' preload --mpi mpich --" + app);
+  EXPECT_EQ(heap.status, 2);
+  EXPECT_NE(heap.text.find("there is no libtutti-heap.so for TUTTI_SHARED_HEAP=1 (searched: " + lone),
+            heap.text.npos)
+      << heap.text;
 }
 
 }  // namespace

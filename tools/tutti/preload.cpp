@@ -89,8 +89,8 @@ std::string mpi_by_program(const words& command, const std::string& requested) {
                                    echoed(command[0])));
 }
 
-// `name` is in the folder of the engine modules. `purpose` completes "there is no NAME for ...", and
-// `remedy` "build tutti ...".
+// `name` is in the folder of the engine modules. `purpose` completes "there is no NAME for ...",
+// and `remedy` "build tutti ...".
 std::string library_of_modules(const std::string& name, const std::string& purpose,
                                const std::string& remedy) {
   const found_files files = find_files(name, "");

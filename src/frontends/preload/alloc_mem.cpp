@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // MPI_Alloc_mem and MPI_Free_mem: memory that the other processes of the node can map, so that
-// collectives read it in place. If there is none, or tutti does not serve the program, MPI allocates
-// the memory. Only then an info object has an effect.
+// collectives read it in place. If there is none, or tutti does not serve the program, MPI
+// allocates the memory. Only then an info object has an effect.
 #include "frontends/preload/entry.hpp"
 #include "transport/shm/shared_arena.hpp"
 

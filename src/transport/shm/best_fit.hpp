@@ -41,11 +41,11 @@ class best_fit {
   /// Both are multiples of `granule`.
   best_fit(std::uintptr_t begin, std::uintptr_t end);
 
-  /// `alignment` is a power of two. Returns 0 if no free interval holds it. Throws std::bad_alloc if
-  /// the bookkeeping has no memory; then nothing has changed.
+  /// `alignment` is a power of two. Returns 0 if no free interval holds it. Throws std::bad_alloc
+  /// if the bookkeeping has no memory; then nothing has changed.
   std::uintptr_t allocate(std::size_t bytes, std::size_t alignment);
-  /// The addresses of the allocation that begins there, with the bytes that rounding added. Empty if
-  /// none does.
+  /// The addresses of the allocation that begins there, with the bytes that rounding added. Empty
+  /// if none does.
   interval find(std::uintptr_t allocation) const noexcept;
   /// `allocation` is one of allocate(). Needs no memory.
   void deallocate(std::uintptr_t allocation) noexcept;

@@ -18,8 +18,8 @@ std::string failed_call(const std::string& what, int code);
 /// The functions that return text return the reason of a failure. An empty text is success.
 /// Sets two random words, which distinguish this memory from every other one.
 std::string draw_nonce(std::uint64_t (&nonce)[2]);
-/// Sets `file` to a new memfd of this size, which nobody can shrink or grow. /proc/PID/maps lists it
-/// as "/memfd:NAME".
+/// Sets `file` to a new memfd of this size, which nobody can shrink or grow. /proc/PID/maps lists
+/// it as "/memfd:NAME".
 std::string create_memfd(const char* name, std::size_t bytes, int& file);
 /// Sets `file` to a new file of this size in /dev/shm, which is locked, and `name` to its name.
 std::string create_named_file(std::size_t bytes, std::uint64_t nonce, int& file, std::string& name);
@@ -27,8 +27,8 @@ void remove_named_file(const std::string& name) noexcept;
 /// Removes the files in /dev/shm that dead processes of this user have left.
 void remove_leftover_files() noexcept;
 
-/// Opens memfd number `number` of the process `pid`, with O_RDWR or O_RDONLY. Returns an error if it
-/// is not a memfd of this size, or can be resized.
+/// Opens memfd number `number` of the process `pid`, with O_RDWR or O_RDONLY. Returns an error if
+/// it is not a memfd of this size, or can be resized.
 std::string open_memfd(int pid, int number, std::size_t bytes, int access, int& file);
 /// Opens a file in /dev/shm. Returns an error if it does not have this size.
 std::string open_named_file(const std::string& name, std::size_t bytes, int& file);

@@ -5,12 +5,13 @@
 // open it by /proc/PID/fd/FILE, and read and write its buffers.
 //
 // The pages of an allocation are committed before allocate() returns. So a lack of memory is
-// std::bad_alloc, and no later access raises SIGBUS. The committing thread determines the NUMA node.
+// std::bad_alloc, and no later access raises SIGBUS. The committing thread determines the NUMA
+// node.
 //
-// The list of allocations is outside of the arena, ordered by offset and by size (best fit). A stray
-// write into a buffer cannot damage it, and it commits no pages. An entry takes some 200 bytes of
-// ordinary memory, so the arena is for buffers and not for the nodes of containers. Freed pages of
-// large allocations stay committed up to a limit, and beyond it return to the kernel.
+// The list of allocations is outside of the arena, ordered by offset and by size (best fit). A
+// stray write into a buffer cannot damage it, and it commits no pages. An entry takes some 150
+// bytes of ordinary memory, so the arena is for buffers and not for the nodes of containers. Freed
+// pages of large allocations stay committed up to a limit, and beyond it return to the kernel.
 //
 // fork(): a forked child keeps the contents at the time of the fork, and its writes are its own. It
 // has no arena for others: offset_of() returns npos, offer() names no file, allocate() throws and
@@ -59,8 +60,9 @@ class shared_arena {
   static bool deallocate(void* p) noexcept;
   /// Bytes that the allocation at `p` can hold. 0 if `p` is none of the arena.
   static std::size_t usable_size(const void* p) noexcept;
-  /// The offset of [p, p + bytes) in the arena. npos if it does not lie in it, there is no arena, or
-  /// this process is a forked child of the one that made it. Takes three loads and two comparisons.
+  /// The offset of [p, p + bytes) in the arena. npos if it does not lie in it, there is no arena,
+  /// or this process is a forked child of the one that made it. Takes three loads and two
+  /// comparisons.
   static std::size_t offset_of(const void* p, std::size_t bytes) noexcept {
     const arena_range& range = *range_.load(std::memory_order_acquire);
     const std::size_t size = range.bytes.load(std::memory_order_acquire);

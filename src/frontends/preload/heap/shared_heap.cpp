@@ -5,14 +5,14 @@
 // their long buffers there. All other allocations, and those that do not fit, are the C library's.
 //
 // libtutti-heap.so has these functions and is loaded by LD_PRELOAD. `tutti preload` adds it only if
-// the variable is 1, so other programs keep their own functions. It forwards to the GNU C library by
-// the names that this library provides for that purpose. So a program that brings another allocator
-// in a shared library loses it.
+// the variable is 1, so other programs keep their own functions. It forwards to the GNU C library
+// by the names that this library provides for that purpose. So a program that brings another
+// allocator in a shared library loses it.
 //
 // The pages of an allocation are committed at once (fallocate), as for all memory of the arena.
 // Otherwise a lack of memory would be a SIGBUS at some later access, and not a null pointer here.
-// Committing 1 MiB and touching it took 0.64 ms, and touching alone 0.70 ms (Linux 6.18, x86-64). So
-// the call costs what the page faults would cost later. The price is that the memory of sparsely
+// Committing 1 MiB and touching it took 0.64 ms, and touching alone 0.70 ms (Linux 6.18, x86-64).
+// So the call costs what the page faults would cost later. The price is that the memory of sparsely
 // used allocations is committed too, on the NUMA node of the calling thread.
 //
 // The bookkeeping of the arena allocates less than 64 KiB at a time. So it never calls itself.
