@@ -8,6 +8,7 @@
 #include <exception>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include <mpi.h>
 
@@ -30,6 +31,13 @@ inline void require(bool holds, const std::string& what) {
 
 inline tutti::detail::group all_ranks() {
   return tutti::detail::group::range(0, 1, here_is.size, here_is.rank);
+}
+
+/// Whether a condition of the engine holds on this rank.
+inline bool condition_of(const tutti::mpi::mpi_endpoint& ep, std::string_view name) {
+  for (const tutti::detail::engine_condition& one : ep.conditions())
+    if (one.name == name) return one.holds;
+  throw std::runtime_error("the engine has no condition " + std::string(name));
 }
 
 /// Calls `test` on the ranks of a job of at least two.

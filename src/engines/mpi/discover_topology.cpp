@@ -24,6 +24,7 @@ struct rank_info {
   int oversubscribed;  // 1: its machine has more ranks than cores
   int text_length;     // of its TUTTI_NODES
   int polls_natives;   // 1: it must begin and poll its blocking collectives
+  int may_copy;        // 1: the ranks of its node may copy from each other, or it is alone there
   int error_length;    // length of the error that it found in its settings; 0: none
 };
 
@@ -47,8 +48,9 @@ rank_info local_info(MPI_Comm job, int rank, memory_use use_of_memory, node_coun
   check(MPI_Bcast(&leader, 1, MPI_INT, 0, node), "run", rank);
   counters.open(node);
   memory.open(node, use_of_memory);
+  const bool may_copy = ranks == 1 || (counters.is_open() && memory.is_open() && memory.may_copy());
   check(MPI_Comm_free(&node), "run", rank);
-  return {leader, ranks > std::max(1, CPU_COUNT(&all)) ? 1 : 0, 0, 0, 0};
+  return {leader, ranks > std::max(1, CPU_COUNT(&all)) ? 1 : 0, 0, 0, may_copy ? 1 : 0, 0};
 }
 
 std::string text_of(const std::exception_ptr& what) {
@@ -113,6 +115,10 @@ void mpi_endpoint::discover_topology(const std::exception_ptr& settings_error, m
   if (node_memory_.is_open()) use_node_memory(node_of[0]);
   has_node_memory_ = node_memory_.is_open() && counts_rejections_;
   state(conditions_, "node_memory", has_node_memory_);
+  const auto may_copy = [](const rank_info& p) { return p.may_copy != 0; };
+  state(conditions_, "cross_memory",
+        all.front().text_length == 0 && hierarchy(node_of).nodes() < size_ &&
+            std::all_of(all.begin(), all.end(), may_copy));
   if (all.front().text_length != 0) {
     std::string text = own_text;
     text.resize(static_cast<std::size_t>(all.front().text_length));

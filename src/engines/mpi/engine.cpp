@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engines/engine_table.hpp"
+#include "engines/mpi/call_transport.hpp"
 #include "engines/mpi/memory_pieces.hpp"
 #include "engines/mpi/mpi_conditions.hpp"
 #include "engines/mpi/mpi_offers.hpp"
@@ -39,6 +40,7 @@ constinit const engine_entry engine_mpi = {
           };
           return has("node_memory") && in_node_memory(s) ? native_offer::any : mpi_offers(s, has("mpich"));
         },
+    .transport = transport_over_mpi,
     .variables = variables_of_mpi,
 };
 

@@ -146,7 +146,8 @@ memory_collectives::progress memory_collectives::begin(const call& c) {
                             : vector                      ? detail::agreed_total(c.out_counts, c.type.size)
                                                           : c.count * c.type.size;
   p.by_address = by_address_ != nullptr && goes_by_address(c, bytes);
-  const bool out_of_place = p.by_address && address_calls::overwrites_in_place(c.what);
+  // The digest tells a call by address from one in pieces, which a member in place makes.
+  const bool out_of_place = p.by_address && detail::overwrites_in_place(c.what);
   p.rounds_left = p.by_address ? address_calls::rounds(c.what) : p.pieces.rounds();
   p.number = of_->begin(p.rounds_left);
   p.digest = digest(c.what, bytes, is_rooted(c.what) ? c.root : out_of_place ? 1 : 0);

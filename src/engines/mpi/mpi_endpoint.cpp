@@ -17,20 +17,6 @@
 
 namespace tutti::mpi {
 
-namespace {
-
-memory_use shm_setting() {
-  const std::string value = setting("TUTTI_SHM").value_or("copy");
-  if (value == "off") return memory_use::off;
-  if (value == "cells") return memory_use::cells;
-  if (value == "copy") return memory_use::copy;
-  throw usage_error("run", -1, "TUTTI_SHM",
-                    "is \"" + echoed(value) + "\", but the values are off, cells and copy",
-                    "set one of them, or unset it");
-}
-
-}  // namespace
-
 // Delegates to a constructor, so that the destructor frees what was made before an error.
 mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls, MPI_Comm shared) : mpi_endpoint() {
   shared_ = shared;
@@ -64,7 +50,7 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls, MPI_Comm shared) : mp
   // Two threads of a rank cannot sleep on its one wakeup word.
   memory_use use_of_memory = memory_use::off;
   try {
-    const memory_use requested = shm_setting();
+    const memory_use requested = memory_use_setting();
     if (level != MPI_THREAD_MULTIPLE) use_of_memory = requested;
     if (check_calls || size_ > 1)
       timeout = static_cast<double>(number_setting("TUTTI_DEADLOCK_AFTER", 1, 86400, 10));
