@@ -40,10 +40,11 @@ inline bool condition_of(const tutti::mpi::mpi_endpoint& ep, std::string_view na
   throw std::runtime_error("the engine has no condition " + std::string(name));
 }
 
-/// Calls `test` on the ranks of a job of at least two.
+/// Calls `test` on the ranks of a job of at least two. `level`: of threads, which MPI is asked for.
 template <class Test>
-void run_test(int argc, char** argv, const Test& test) {
-  MPI_Init(&argc, &argv);
+void run_test(int argc, char** argv, const Test& test, int level = MPI_THREAD_SINGLE) {
+  int provided = level;
+  MPI_Init_thread(&argc, &argv, level, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &here_is.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &here_is.size);
   try {

@@ -13,20 +13,12 @@
 #include "base/environment_variables.hpp"
 #include "base/report_text.hpp"
 #include "engines/mpi/mpi_endpoint.hpp"
+#include "engines/mpi/rank_info.hpp"
+#include "engines/mpi/transport_report.hpp"
 #include "engines/node_topology.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::mpi {
-
-// The properties that each rank reports to all ranks.
-struct rank_info {
-  int leader;          // the first rank that it shares memory with
-  int oversubscribed;  // 1: its machine has more ranks than cores
-  int text_length;     // of its TUTTI_NODES
-  int polls_natives;   // 1: it must begin and poll its blocking collectives
-  int may_copy;        // 1: the ranks of its node may copy from each other, or it is alone there
-  int error_length;    // length of the error that it found in its settings; 0: none
-};
 
 namespace {
 
@@ -50,7 +42,7 @@ rank_info local_info(MPI_Comm job, int rank, memory_use use_of_memory, node_coun
   memory.open(node, use_of_memory);
   const bool may_copy = ranks == 1 || (counters.is_open() && memory.is_open() && memory.may_copy());
   check(MPI_Comm_free(&node), "run", rank);
-  return {leader, ranks > std::max(1, CPU_COUNT(&all)) ? 1 : 0, 0, 0, may_copy ? 1 : 0, 0};
+  return {leader, ranks > std::max(1, CPU_COUNT(&all)) ? 1 : 0, 0, 0, 0, 0, may_copy ? 1 : 0, 0};
 }
 
 std::string text_of(const std::exception_ptr& what) {
@@ -82,11 +74,16 @@ void throw_rejection(const std::vector<rank_info>& all, const std::exception_ptr
 
 }  // namespace
 
-// `settings_error`: the exception for this rank's environment, or null. `use_of_memory`: how
-// native collectives may use the memory of the node, as far as all its ranks permit it.
-void mpi_endpoint::discover_topology(const std::exception_ptr& settings_error, memory_use use_of_memory) {
+// `settings_error`: the exception for this rank's environment, or null. `requested`: its TUTTI_SHM.
+// The least of all ranks of the node counts. `several_threads`: MPI_THREAD_MULTIPLE. Two threads of
+// a rank cannot sleep on its one wakeup word, so the node's ranks share no memory then.
+void mpi_endpoint::discover_topology(const std::exception_ptr& settings_error, memory_use requested,
+                                     bool several_threads) {
   const std::string own_text = setting(topology_variable).value_or("");
-  mpi::rank_info mine = local_info(job_, rank_, use_of_memory, node_counters_, node_memory_);
+  mpi::rank_info mine =
+      local_info(job_, rank_, several_threads ? memory_use::off : requested, node_counters_, node_memory_);
+  mine.use_of_memory = static_cast<int>(requested);
+  mine.several_threads = several_threads ? 1 : 0;
   mine.text_length = static_cast<int>(own_text.size());
   mine.polls_natives = failure_monitor_->checks() || !can_progress_in_waits() ? 1 : 0;
   mine.error_length = static_cast<int>(text_of(settings_error).size());
@@ -114,6 +111,7 @@ void mpi_endpoint::discover_topology(const std::exception_ptr& settings_error, m
   find_node_counter(node_of[0], all.front().text_length == 0);
   if (node_memory_.is_open()) use_node_memory(node_of[0]);
   has_node_memory_ = node_memory_.is_open() && counts_rejections_;
+  reasons_ = find_reasons(all, rank_, node_counters_, node_memory_);
   state(conditions_, "node_memory", has_node_memory_);
   const auto may_copy = [](const rank_info& p) { return p.may_copy != 0; };
   state(conditions_, "cross_memory",
@@ -130,22 +128,7 @@ void mpi_endpoint::discover_topology(const std::exception_ptr& settings_error, m
 }
 
 std::vector<std::string> mpi_endpoint::transports() const {
-  if (size_ == 1) return {"the job has one rank"};
-  const std::string& found = node_memory_.why_not_better();
-  const std::string why = !found.empty() ? found : "TUTTI_SHM=off or MPI_THREAD_MULTIPLE on one of them";
-  if (!node_memory_.is_open())
-    return {"MPI carries all data, because the ranks of a node share no memory: " + why};
-  std::vector<std::string> all{std::string("the ranks of a node share ") +
-                               std::to_string(node_memory_.bytes() / 1024 / 1024) + " MiB of memory (" +
-                               name_of(node_memory_.kind()) + ")"};
-  if (!found.empty()) all.push_back("a better kind of memory does not work: " + found);
-  if (!node_memory_.may_copy())
-    all.push_back("no rank copies from the memory of another: " + node_memory_.why_not_copy());
-  all.push_back(has_node_memory_ ? "all ranks of the job are on one node: native collectives use its memory"
-                                 : "native collectives of communicators within a node use its memory");
-  all.push_back("messages of schedules and of the program between ranks of a node use its memory");
-  all.push_back("all data between nodes, and messages on MPI communicators that the program shares, use MPI");
-  return all;
+  return report_transports(reasons_, node_memory_, has_node_memory_);
 }
 
 // `leaders`: of all ranks of the job. Ranks are in the same order in the node and in the job.

@@ -47,11 +47,9 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls, MPI_Comm shared) : mp
   // there.
   double timeout = 10;
   std::exception_ptr settings_error;
-  // Two threads of a rank cannot sleep on its one wakeup word.
-  memory_use use_of_memory = memory_use::off;
+  memory_use requested = memory_use::off;
   try {
-    const memory_use requested = memory_use_setting();
-    if (level != MPI_THREAD_MULTIPLE) use_of_memory = requested;
+    requested = memory_use_setting();
     if (check_calls || size_ > 1)
       timeout = static_cast<double>(number_setting("TUTTI_DEADLOCK_AFTER", 1, 86400, 10));
   } catch (const usage_error&) {
@@ -60,7 +58,7 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls, MPI_Comm shared) : mp
   failure_monitor_.emplace(control_, check_calls, timeout);
   messages_.reserve(64);
   progress_since_ = last_poll_ = waiting_since_ = seconds_now();
-  discover_topology(settings_error, use_of_memory);
+  discover_topology(settings_error, requested, level == MPI_THREAD_MULTIPLE);
   if (!check_calls && size_ > 1) long_wait_.emplace(*this, native_, timeout);
 }
 

@@ -26,6 +26,7 @@
 #include "engines/mpi/node_p2p.hpp"
 #include "engines/mpi/peer_watch.hpp"
 #include "engines/mpi/pending_message.hpp"
+#include "engines/mpi/transport_report.hpp"
 #include "transport/message_endpoint.hpp"
 
 namespace tutti::mpi {
@@ -317,7 +318,8 @@ class mpi_endpoint final : public message_endpoint {
   void register_progress() noexcept;
   void unregister_progress() noexcept;
   void drop_on_node() noexcept;
-  void discover_topology(const std::exception_ptr& settings_error, memory_use use_of_memory);
+  void discover_topology(const std::exception_ptr& settings_error, memory_use requested,
+                         bool several_threads);
   hierarchy configured_topology(std::string_view text) const;
 
   /// The communicator of a closed transport, and its messages that MPI has not completed.
@@ -350,6 +352,7 @@ class mpi_endpoint final : public message_endpoint {
   static inline std::vector<mpi_endpoint*> with_node_memory_;  // of this process
   std::optional<peer_watch> peer_watch_;
   bool has_node_memory_ = false;
+  transport_reasons reasons_;
   std::vector<int> rank_on_node_;  // of each rank of the job; -1: on another node
   bool counts_rejections_ = false;
   node_counters::counter* rejections_sent_here_ = &never_;
