@@ -72,6 +72,9 @@ class endpoint : public shm::wait_interface {
   virtual int size() const noexcept = 0;
   /// The nodes of the ranks of the job. The same on all ranks, and constant.
   virtual const hierarchy& topology() const noexcept = 0;
+  /// The level of topology() whose nodes share memory. Levels below it divide a node into groups
+  /// that share a socket or a cache.
+  virtual int node_level() const noexcept { return 0; }
   /// The engine's own conditions, as its engine_entry lists them. The same on all ranks, and
   /// constant.
   virtual std::span<const engine_condition> conditions() const noexcept { return {}; }
@@ -279,6 +282,6 @@ struct engine_module {
   const char* (*library_version)();
   outcome (*run)(int argc, char** argv, const launch& how, const rank_program& program);
 };
-inline constexpr std::uint32_t engine_abi = 19;
+inline constexpr std::uint32_t engine_abi = 20;
 
 }  // namespace tutti::detail

@@ -52,18 +52,24 @@ json caches() {
   return found;
 }
 
-// One level is the nodes; the levels above it join them.
-json describe_topology(const hierarchy& topology) {
+// `node_level`: the level of the nodes. Levels below it divide them.
+json describe_topology(const hierarchy& topology, int node_level) {
+  const auto sizes = [&](int level) {
+    const int each = topology.ranks_per_node(level);
+    return each > 0 && topology.nodes(level) > 1 ? " of " + std::to_string(each) : std::string();
+  };
   json one;
-  std::string text = count_of(topology.ranks(), "rank") + " on " + count_of(topology.nodes(), "node");
-  if (topology.ranks_per_node() > 0 && topology.nodes() > 1)
-    text += " of " + std::to_string(topology.ranks_per_node());
+  std::string text = count_of(topology.ranks(), "rank") + " on " +
+                     count_of(topology.nodes(node_level), "node") + sizes(node_level);
+  for (int l = node_level + 1; l < topology.levels(); ++l)
+    text += ", these on " + std::to_string(topology.nodes(l));
+  for (int l = node_level - 1; l >= 0; --l)
+    text += ", bound to " + std::to_string(topology.nodes(l)) + " sockets or caches" + sizes(l);
   one["ranks"] = topology.ranks();
   one["levels"] = json::array();
-  for (int l = 0; l < topology.levels(); ++l) {
-    if (l > 0) text += ", these on " + std::to_string(topology.nodes(l));
+  for (int l = 0; l < topology.levels(); ++l)
     one["levels"].push_back({{"nodes", topology.nodes(l)}, {"ranks_per_node", topology.ranks_per_node(l)}});
-  }
+  one["node_level"] = node_level;
   one["consecutive"] = topology.consecutive();
   one["text"] = text + (topology.consecutive() ? "" : ", ranks of a node not consecutive");
   return one;
@@ -88,7 +94,7 @@ json active_topology() {
             : static_cast<int>(number_setting(
                   "TUTTI_RANKS", 1, 1000000,
                   static_cast<std::uint64_t>(named != nullptr ? default_ranks(*named) : usable_cores())));
-    one.update(describe_topology(topology_of_process(ranks)));
+    one.update(describe_topology(topology_of_process(ranks), 0));
   } catch (const usage_error& fault) {
     one["fault"] = fault.what();
   }
@@ -140,7 +146,8 @@ bool add_ranks(json& to) {
       [&](communicator& world) {
         is_first = world.rank() == 0;
         found = transports_of_all(world);
-        topology = describe_topology(endpoint_of(impl_of(world)).topology());
+        const endpoint& ep = endpoint_of(impl_of(world));
+        topology = describe_topology(ep.topology(), ep.node_level());
       },
       std::nothrow);
   if (status != 0) return is_first;

@@ -12,6 +12,7 @@
 
 #include "base/environment_variables.hpp"
 #include "base/report_text.hpp"
+#include "engines/mpi/inner_groups.hpp"
 #include "engines/mpi/mpi_endpoint.hpp"
 #include "engines/mpi/rank_info.hpp"
 #include "engines/mpi/transport_report.hpp"
@@ -26,7 +27,7 @@ constexpr int rank_info_ints = sizeof(rank_info) / sizeof(int);
 
 // Launchers may have bound each rank to some cores, so this function unites the sets of all ranks
 // of the machine.
-rank_info local_info(MPI_Comm job, int rank, memory_use use_of_memory, node_counters& counters,
+rank_info local_info(MPI_Comm job, int rank, const node_settings& requested, node_counters& counters,
                      node_memory& memory) {
   MPI_Comm node;
   check(MPI_Comm_split_type(job, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node), "run", rank);
@@ -39,10 +40,31 @@ rank_info local_info(MPI_Comm job, int rank, memory_use use_of_memory, node_coun
   check(MPI_Allreduce(&mine, &all, static_cast<int>(sizeof mine), MPI_BYTE, MPI_BOR, node), "run", rank);
   check(MPI_Bcast(&leader, 1, MPI_INT, 0, node), "run", rank);
   counters.open(node);
-  memory.open(node, use_of_memory);
+  memory.open(node, requested.several_threads ? memory_use::off : requested.use_of_memory);
+  const inner_groups inner = find_inner_groups(node, leader, rank, mine, requested.inner_levels);
   const bool may_copy = ranks == 1 || (counters.is_open() && memory.is_open() && memory.may_copy());
   check(MPI_Comm_free(&node), "run", rank);
-  return {leader, ranks > std::max(1, CPU_COUNT(&all)) ? 1 : 0, 0, 0, 0, 0, may_copy ? 1 : 0, 0};
+  rank_info info{};
+  info.leader = leader;
+  info.fine = inner.fine;
+  info.coarse = inner.coarse;
+  info.oversubscribed = ranks > std::max(1, CPU_COUNT(&all)) ? 1 : 0;
+  info.use_of_memory = static_cast<int>(requested.use_of_memory);
+  info.several_threads = requested.several_threads ? 1 : 0;
+  info.may_copy = may_copy ? 1 : 0;
+  return info;
+}
+
+// The levels of the topology, finest first. The last one is the nodes. A level that equals the next
+// one on all nodes is left out.
+std::vector<std::vector<int>> levels_of(const std::vector<rank_info>& all) {
+  std::vector<std::vector<int>> levels;
+  for (const auto member : {&rank_info::leader, &rank_info::coarse, &rank_info::fine}) {
+    std::vector<int> one;
+    for (const rank_info& p : all) one.push_back(p.*member);
+    if (levels.empty() || levels.front() != one) levels.insert(levels.begin(), std::move(one));
+  }
+  return levels;
 }
 
 std::string text_of(const std::exception_ptr& what) {
@@ -74,16 +96,13 @@ void throw_rejection(const std::vector<rank_info>& all, const std::exception_ptr
 
 }  // namespace
 
-// `settings_error`: the exception for this rank's environment, or null. `requested`: its TUTTI_SHM.
-// The least of all ranks of the node counts. `several_threads`: MPI_THREAD_MULTIPLE. Two threads of
-// a rank cannot sleep on its one wakeup word, so the node's ranks share no memory then.
-void mpi_endpoint::discover_topology(const std::exception_ptr& settings_error, memory_use requested,
-                                     bool several_threads) {
+// `settings_error`: the exception for this rank's environment, or null. The least that a rank of
+// the node requests counts. Two threads of a rank cannot sleep on its one wakeup word, so the
+// node's ranks share no memory then.
+void mpi_endpoint::discover_topology(const std::exception_ptr& settings_error,
+                                     const node_settings& requested) {
   const std::string own_text = setting(topology_variable).value_or("");
-  mpi::rank_info mine =
-      local_info(job_, rank_, several_threads ? memory_use::off : requested, node_counters_, node_memory_);
-  mine.use_of_memory = static_cast<int>(requested);
-  mine.several_threads = several_threads ? 1 : 0;
+  mpi::rank_info mine = local_info(job_, rank_, requested, node_counters_, node_memory_);
   mine.text_length = static_cast<int>(own_text.size());
   mine.polls_natives = failure_monitor_->checks() || !can_progress_in_waits() ? 1 : 0;
   mine.error_length = static_cast<int>(text_of(settings_error).size());
@@ -124,7 +143,9 @@ void mpi_endpoint::discover_topology(const std::exception_ptr& settings_error, m
     topology_ = configured_topology(text);
     return;
   }
-  topology_ = hierarchy(node_of);
+  const std::vector<std::vector<int>> levels = levels_of(all);
+  node_level_ = static_cast<int>(levels.size()) - 1;
+  topology_ = hierarchy(levels);
 }
 
 std::vector<std::string> mpi_endpoint::transports() const {

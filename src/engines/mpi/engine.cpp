@@ -19,6 +19,10 @@ constexpr variable variables_of_mpi[] = {
      "cells: native collectives and messages use memory that the ranks of a node share; copy: also, long "
      "collectives copy data from the memory of other ranks, if all ranks of the node may read each other; "
      "off: all of them use MPI; if the ranks differ, the first of these that a rank has: off, cells, copy"},
+    {"TUTTI_NODE_LEVELS", "0, 1", "1",
+     "1: if the ranks of a node are bound, those that share an L3 cache or a socket form levels of the "
+     "topology below the node, for compositions; 0 on a rank: its node has no such levels; TUTTI_NODES "
+     "replaces all levels"},
     {"TUTTI_DEADLOCK_AFTER", "1 to 86400 (seconds)", "10",
      "how long a rank waits before it prints its position; with TUTTI_CHECK=1: before the ranks check "
      "whether all wait for one another"},

@@ -47,9 +47,11 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls, MPI_Comm shared) : mp
   // there.
   double timeout = 10;
   std::exception_ptr settings_error;
-  memory_use requested = memory_use::off;
+  node_settings requested;
+  requested.several_threads = level == MPI_THREAD_MULTIPLE;
   try {
-    requested = memory_use_setting();
+    requested.use_of_memory = memory_use_setting();
+    requested.inner_levels = switch_setting("TUTTI_NODE_LEVELS", true);
     if (check_calls || size_ > 1)
       timeout = static_cast<double>(number_setting("TUTTI_DEADLOCK_AFTER", 1, 86400, 10));
   } catch (const usage_error&) {
@@ -58,7 +60,7 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls, MPI_Comm shared) : mp
   failure_monitor_.emplace(control_, check_calls, timeout);
   messages_.reserve(64);
   progress_since_ = last_poll_ = waiting_since_ = seconds_now();
-  discover_topology(settings_error, requested, level == MPI_THREAD_MULTIPLE);
+  discover_topology(settings_error, requested);
   if (!check_calls && size_ > 1) long_wait_.emplace(*this, native_, timeout);
 }
 
