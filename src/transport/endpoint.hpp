@@ -282,6 +282,6 @@ struct engine_module {
   const char* (*library_version)();
   outcome (*run)(int argc, char** argv, const launch& how, const rank_program& program);
 };
-inline constexpr std::uint32_t engine_abi = 20;
+inline constexpr std::uint32_t engine_abi = 21;
 
 }  // namespace tutti::detail
