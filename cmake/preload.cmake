@@ -58,7 +58,7 @@ function(tutti_add_preload mpi)
   target_compile_definitions(${library} PRIVATE TUTTI_MPI_NAME="${mpi}" OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
   target_include_directories(${library} SYSTEM PRIVATE ${TUTTI_MPI_${mpi}_INCLUDE_DIRS})
   target_include_directories(${library} SYSTEM PRIVATE $<TARGET_PROPERTY:nlohmann_json::nlohmann_json,INTERFACE_INCLUDE_DIRECTORIES>)
-  target_link_libraries(${library} PRIVATE tutti_whole ${TUTTI_MPI_${mpi}_LIBRARIES} Threads::Threads ${CMAKE_DL_LIBS})
+  target_link_libraries(${library} PRIVATE tutti_whole ${TUTTI_MPI_${mpi}_LIBRARIES} ${TUTTI_HWLOC_LIBRARIES} Threads::Threads ${CMAKE_DL_LIBS})
   target_link_options(${library} PRIVATE "-Wl,--version-script=${PROJECT_SOURCE_DIR}/src/frontends/preload/preload_exports.map")
   # Some of the MPIs' entry points for Fortran call MPI_X, others call PMPI_X.
   set(names "")

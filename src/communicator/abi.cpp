@@ -53,7 +53,8 @@ communicator_handle split_bin(communicator_impl& c, int bins, int bin) {
 communicator_handle split_to_shared_memory(communicator_impl& c) {
   c.state().validate_usable_at_entry("split_to_shared_memory");
   endpoint& ep = c.state().ep();
-  return c.groups().split(ep.topology().node_of(ep.rank()), 0, "split_to_shared_memory");
+  const int node = ep.topology().node_of(ep.rank(), ep.node_level());
+  return c.groups().split(node, 0, "split_to_shared_memory");
 }
 communicator_handle range(communicator_impl& c, int first, int last, int stride) {
   return c.groups().range(first, last, stride);

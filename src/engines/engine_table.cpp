@@ -23,6 +23,12 @@ const engine_entry& pick_engine(std::string_view name, const start_conditions& n
                     "choose " + engine_names("or"));
 }
 
+std::string transport_of(const engine_entry& engine, const reported_call& c) {
+  if (c.topology.ranks() == 1) return "none, because there is one rank";
+  if (engine.transport != nullptr) return engine.transport(c);
+  return engine.shared_memory ? "memory of the process" : "messages of the engine";
+}
+
 std::string engine_names(std::string_view last_word) {
   const auto all = engines();
   std::string text;

@@ -16,7 +16,9 @@
 #include <vector>
 
 #include "base/environment_variables.hpp"
+#include "base/group/hierarchy.hpp"
 #include "transport/endpoint.hpp"
+#include "tutti/call.hpp"
 #include "tutti/detail/export.hpp"
 
 namespace tutti::detail {
@@ -27,6 +29,18 @@ struct start_conditions {
   std::uint64_t seed = 0;
   int ranks = 1;
   int cores = 1;  // that this process may use
+};
+
+/// A call whose transport a report names. Of `arguments` only the kind, the elements of a block,
+/// their type, and whether the call is in place count. All blocks of a vector form have the same
+/// length.
+struct reported_call {
+  const call& arguments;
+  const hierarchy& topology;  ///< of the ranks that make the call
+  bool native = false;        ///< the engine's own collective runs it; false: a schedule does
+  bool node_memory = false;   ///< the ranks of a node share memory for its data
+  bool cross_memory = false;  ///< and may read the memory of each other
+  bool oversubscribed = false;
 };
 
 struct engine_entry {
@@ -57,6 +71,9 @@ struct engine_entry {
   /// Whether the engine offers a native collective for a call within one group. `holds` lists the
   /// names of the conditions that hold. Null: the engine offers none.
   native_offer (*offers)(const agreed_signature&, std::span<const std::string> holds) noexcept = nullptr;
+  /// Names in words how the data of a call of several ranks travel. Null: through the memory of the
+  /// process if the engine has shared_memory, otherwise by messages of the engine.
+  std::string (*transport)(const reported_call&) = nullptr;
   /// Environment variables that only this engine reads.
   std::span<const variable> variables = {};
 
@@ -76,6 +93,9 @@ TUTTI_API const engine_entry* find_engine(std::string_view name) noexcept;
 /// The engine of that name; if `name` is empty, the default engine. Throws a usage_error of "run"
 /// that names TUTTI_ENGINE and all engines.
 const engine_entry& pick_engine(std::string_view name, const start_conditions&);
+
+/// Names in words how the data of a call travel between its ranks. All reports use these words.
+std::string transport_of(const engine_entry& engine, const reported_call& c);
 
 /// "fibers, mpi or threads"
 std::string engine_names(std::string_view last_word);

@@ -76,6 +76,9 @@ class endpoint : public shm::wait_interface {
   virtual int size() const noexcept = 0;
   /// The nodes of the ranks of the job. The same on all ranks, and constant.
   virtual const hierarchy& topology() const noexcept = 0;
+  /// The level of topology() whose nodes share memory. Levels below it divide a node into groups
+  /// that share a socket or a cache.
+  virtual int node_level() const noexcept { return 0; }
   /// The engine's own conditions, as its engine_entry lists them. The same on all ranks, and
   /// constant.
   virtual std::span<const engine_condition> conditions() const noexcept { return {}; }
@@ -285,6 +288,6 @@ struct engine_module {
   // The module has its own copy of src/transport/shm, and uses the arena of the program.
   void (*use_arena)(shm::arena_state& of) noexcept;
 };
-inline constexpr std::uint32_t engine_abi = 20;
+inline constexpr std::uint32_t engine_abi = 21;
 
 }  // namespace tutti::detail

@@ -8,6 +8,7 @@
 #include <exception>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include <mpi.h>
 
@@ -32,10 +33,18 @@ inline tutti::detail::group all_ranks() {
   return tutti::detail::group::range(0, 1, here_is.size, here_is.rank);
 }
 
-/// Calls `test` on the ranks of a job of at least two.
+/// Whether a condition of the engine holds on this rank.
+inline bool condition_of(const tutti::mpi::mpi_endpoint& ep, std::string_view name) {
+  for (const tutti::detail::engine_condition& one : ep.conditions())
+    if (one.name == name) return one.holds;
+  throw std::runtime_error("the engine has no condition " + std::string(name));
+}
+
+/// Calls `test` on the ranks of a job of at least two. `level`: of threads, which MPI is asked for.
 template <class Test>
-void run_test(int argc, char** argv, const Test& test) {
-  MPI_Init(&argc, &argv);
+void run_test(int argc, char** argv, const Test& test, int level = MPI_THREAD_SINGLE) {
+  int provided = level;
+  MPI_Init_thread(&argc, &argv, level, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &here_is.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &here_is.size);
   try {

@@ -26,6 +26,7 @@ void run_in_cells(const std::string& why) {
     tutti::mpi::node_memory& memory = ep.memory();
     memory.set_min_bytes_by_address(1);
     require(memory.is_open() && !memory.may_copy(), "the ranks have another use of memory");
+    require(!condition_of(ep, "cross_memory"), "the condition cross_memory holds");
     require(memory.why_not_copy().find(why) != std::string::npos, memory.why_not_copy());
     const auto c = ep.open_locally(all_ranks(), {1, 7});
     const auto run = [&](const call& made) { c->native(made, here); };

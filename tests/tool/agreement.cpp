@@ -31,8 +31,10 @@ std::vector<json> run_job(const job& j, const scratch_folder& at) {
          << std::max(0, s.root) << ' ' << s.in_place << ' ' << s.inter << ' ' << s.nonblocking << '\n';
   file.close();
   std::filesystem::remove(at.path("trace"));
+  // explain assumes that ranks are not bound, whereas a launcher may bind them.
   std::string command =
-      "TUTTI_PIN=0 TUTTI_COLL_FALLBACK=silent TUTTI_TRACE='calls:json=" + at.path("trace") + "'";
+      "TUTTI_PIN=0 TUTTI_NODE_LEVELS=0 TUTTI_COLL_FALLBACK=silent TUTTI_TRACE='calls:json=" +
+      at.path("trace") + "'";
   if (!j.nodes.empty()) command += " TUTTI_NODES=" + j.nodes;
   for (const auto& [name, value] : j.overrides) command += " " + name + "='" + value + "'";
   if (j.mpi.empty())

@@ -165,6 +165,91 @@ TEST(explain, compositions_list_their_inner_calls) {
     EXPECT_NE(text.text.find(part), text.text.npos) << part << "\n" << text.text;
 }
 
+// Each transport, in both formats.
+TEST(explain, names_the_transport) {
+  const std::string mpi = " --engine mpi --mpi openmpi ", native = mpi + "--algorithm native ";
+  const std::string with_cores = " --condition oversubscribed=false", without = " --condition oversubscribed";
+  struct {
+    std::string variables, call;
+    const char* transport;
+  } const cases[] = {
+      {"", "allreduce --ranks 4 --bytes 64 --engine threads", "memory of the process"},
+      {"", "allreduce --ranks 4 --bytes 64 --engine fibers --algorithm ring", "memory of the process"},
+      {"", "allreduce --ranks 1 --engine threads", "none, because there is one rank"},
+      {"", "barrier --ranks 4" + native, "node memory, 1 round"},
+      {"", "allreduce --ranks 4 --bytes 64" + native, "node memory, 1 round of 64 bytes"},
+      {"", "allreduce --ranks 4 --bytes 1M" + native, "node memory, 32 rounds of up to 65536 bytes"},
+      {"", "alltoall --ranks 4 --bytes 64K" + native + without, "node memory, by address"},
+      {"", "alltoall --ranks 4 --bytes 64K --in-place" + native + without,
+       "node memory, 4 rounds of up to 65536 bytes"},
+      {"", "alltoall --ranks 4 --bytes 64K" + native + with_cores,
+       "node memory, 4 rounds of up to 65536 bytes"},
+      {"", "alltoall --ranks 4 --bytes 64K --condition cross_memory=false" + native + without,
+       "node memory, 4 rounds of up to 65536 bytes"},
+      {"TUTTI_SHM=cells", "alltoall --ranks 4 --bytes 64K" + native + without,
+       "node memory, 4 rounds of up to 65536 bytes"},
+      {"", "allgatherv --ranks 2 --bytes 4M" + native + with_cores, "node memory, by address"},
+      {"TUTTI_SHM=off", "allreduce --ranks 4 --bytes 64" + native, "the MPI's own collective"},
+      {"TUTTI_NODES=1x4", "allreduce --ranks 4 --bytes 64" + native, "the MPI's own collective"},
+      {"", "allreduce --ranks 4 --bytes 64 --condition node_memory=false" + native,
+       "the MPI's own collective"},
+      {"", "allreduce --ranks 4 --bytes 64 --nodes 2x2" + native, "the MPI's own collective"},
+      {"", "gatherv --ranks 4 --bytes 64" + native, "the MPI's own collective"},
+      {"", "allreduce --ranks 4 --algorithm ring" + mpi, "channels in node memory"},
+      {"", "allreduce --ranks 4 --algorithm ring --nodes 2x2" + mpi,
+       "channels in node memory, and MPI messages between nodes"},
+      {"", "allreduce --ranks 4 --algorithm ring --nodes 4x1" + mpi, "MPI messages"},
+      {"", "allreduce --ranks 4 --group ring" + mpi, "MPI messages"},
+      {"TUTTI_SHM=off", "allreduce --ranks 4 --algorithm ring" + mpi, "MPI messages"},
+      {"TUTTI_NODES=2x2", "allreduce --ranks 4 --algorithm ring" + mpi, "MPI messages"},
+      {"", "allreduce --ranks 4 --composition node_leader --nodes 2x2" + mpi,
+       "channels in node memory; MPI messages"},
+  };
+  for (const auto& one : cases) {
+    SCOPED_TRACE(one.variables + " " + one.call);
+    EXPECT_EQ(explained(one.variables, one.call)["choice"]["transport"], one.transport);
+    const command_result text = shell(one.variables + " '" TUTTI_TOOL "' explain " + one.call);
+    EXPECT_TRUE(contains(text.text, "\n  transport: " + std::string(one.transport) + "\n")) << text.text;
+  }
+}
+
+TEST(explain, names_the_transports_of_inner_calls) {
+  const std::string call =
+      "allreduce --ranks 4 --composition node_leader --nodes 2x2 --engine mpi --mpi openmpi";
+  const json inside = explained("", call)["inside"];
+  ASSERT_FALSE(inside.empty());
+  for (const json& one : inside)
+    EXPECT_EQ(one["transport"],
+              one["group"] == json::array({0, 1}) ? "channels in node memory" : "MPI messages")
+        << one;
+  EXPECT_TRUE(contains(tutti("explain " + call).text, "decided by  transport\n"));
+  const json refused = explained("TUTTI_COLL_FALLBACK=error TUTTI_ALLREDUCE_ALGORITHM=ring",
+                                 "allreduce --ranks 5 --op noncommutative --engine threads");
+  EXPECT_TRUE(refused["choice"]["transport"].is_null());
+}
+
+TEST(explain, decides_by_cross_memory) {
+  const tree_file tree(R"({"schema": "tutti/tree/1",
+    "conditions": {"cross_memory": "the ranks of a node may read one another"},
+    "pure": {"bcast": [{"when": {"inter": false, "cross_memory": true}, "use": "linear"},
+                       {"when": {"inter": false, "cross_memory": false}, "use": "chain"}]}})");
+  const std::string file = "TUTTI_COLL_SELECTION_JSON_FILE=" + tree.path;
+  const auto chosen = [&](const std::string& variables, const std::string& options) {
+    return explained(file + " " + variables,
+                     "bcast --ranks 4 --engine mpi --mpi openmpi" + options)["choice"]["algorithm"];
+  };
+  EXPECT_EQ(chosen("", ""), "bcast/linear");
+  EXPECT_EQ(chosen("", " --nodes 2x2"), "bcast/linear");
+  EXPECT_EQ(chosen("", " --nodes 4x1"), "bcast/chain");
+  EXPECT_EQ(chosen("", " --condition cross_memory=false"), "bcast/chain");
+  for (const char* setting : {"TUTTI_SHM=cells", "TUTTI_SHM=off", "TUTTI_NODES=2x2"})
+    EXPECT_EQ(chosen(setting, ""), "bcast/chain") << setting;
+  const command_result wrong =
+      shell("TUTTI_SHM=some '" TUTTI_TOOL "' explain barrier --ranks 2 --engine mpi");
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_TRUE(contains(wrong.text, "the values are off, cells and copy")) << wrong.text;
+}
+
 TEST(explain, batches) {
   const tree_file batch(
       "# calls\nallreduce --ranks 4 --count 10\n\nTUTTI_BCAST_ALGORITHM=chain bcast --ranks 3\n"

@@ -140,7 +140,7 @@ void add_explain(CLI::App& app, int& status) {
     std::string batch;
     bool as_object = false;
   };
-  auto* explain = app.add_subcommand("explain", "Which algorithm a call would run, and why");
+  auto* explain = app.add_subcommand("explain", "Which algorithm a call would run, its transport, and why");
   auto options = std::make_shared<explain_options>();
   add_options(*explain, options->query);
   explain->add_flag("--json", options->as_object, "One object; of a batch, an array of them");
@@ -151,7 +151,8 @@ void add_explain(CLI::App& app, int& status) {
       "It decides like the library, and reads the same settings: the files of TUTTI_TREES,\n"
       "TUTTI_COLL_COMPOSITION_JSON_FILE and TUTTI_COLL_SELECTION_JSON_FILE, TUTTI_<COLLECTIVE>_ALGORITHM "
       "and\n"
-      "_COMPOSITION, TUTTI_COLL_FALLBACK, TUTTI_NODES. At run time TUTTI_TRACE=calls reports what ran.\n"
+      "_COMPOSITION, TUTTI_COLL_FALLBACK, TUTTI_NODES, TUTTI_SHM. At run time TUTTI_TRACE=calls reports what "
+      "ran.\n"
       "Status 0: done; 2: called wrongly.\n\n"
       "Examples:\n  tutti explain allreduce --ranks 12 --bytes 64K\n"
       "  tutti explain allreduce --ranks 12 --bytes 64K --nodes 3x4 --engine mpi --op noncommutative\n"

@@ -4,10 +4,12 @@
 // same functions to decide as the library.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -36,8 +38,15 @@ struct queried_call {
   hierarchy topology;
   selection_context context;
   bool blocking = true;
+  bool node_memory = false;                    ///< ranks of one node share memory (engine mpi)
   std::vector<std::string> engine_conditions;  ///< the engine's own conditions that hold
   std::map<std::string, std::string> sources;  ///< value: "requested", "environment" or "default"
+
+  /// Whether this condition of the engine holds.
+  bool has(std::string_view condition) const {
+    return std::find(engine_conditions.begin(), engine_conditions.end(), condition) !=
+           engine_conditions.end();
+  }
 };
 
 /// The variables of the environment and the trees that the library would load. Trees are read once
@@ -71,6 +80,7 @@ struct inner_result {
   int times = 1;  ///< number of equal calls
   selection_context context;
   resolution found;
+  std::string transport;  ///< empty if no algorithm serves the call
 };
 
 struct explain_result {
@@ -80,6 +90,9 @@ struct explain_result {
   resolution found;
   std::string rejection;  ///< the error of the library if it rejects the call
   std::vector<inner_result> inner_calls;
+  /// How the data travel (transport_of()). A composed call has the transports of its inner calls,
+  /// separated by "; ". Empty if the library rejects the call.
+  std::string transport;
 
   const document& trees() const noexcept { return *settings->by().trees; }
   /// Null if the engine's native collective is chosen.

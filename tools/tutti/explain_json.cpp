@@ -11,6 +11,8 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
+json text_or_null(const std::string& text) { return text.empty() ? json() : json(text); }
+
 json context_as_json(const queried_call& requested) {
   const selection_context& s = requested.context;
   const call& c = requested.arguments;
@@ -18,8 +20,7 @@ json context_as_json(const queried_call& requested) {
   const condition_bits truth = conditions_of(s);
   for (const condition_entry& e : conditions()) holding[e.name] = (truth & bit(e.which)) != 0;
   for (const engine_condition& e : find_engine(requested.engine)->conditions)
-    holding[e.name] = std::find(requested.engine_conditions.begin(), requested.engine_conditions.end(),
-                                e.name) != requested.engine_conditions.end();
+    holding[e.name] = requested.has(e.name);
   for (const quantity_entry& e : quantities()) quantities_here[e.name] = value_of(e.which, s);
   for (const auto& [value, who] : requested.sources) from[value] = who;
   json nodes = json::array();
@@ -57,7 +58,8 @@ json inner_calls_as_json(const explain_result& a) {
                    {"times", one.times},
                    {"algorithm", name_of_entry(one.found.pure.pure, one.what)},
                    {"parameters", parameters_of(one.found.pure.pure, one.found.pure.parameter_values)},
-                   {"source", source_of(one.found.algorithm_by, decide(a.trees(), one.context))}});
+                   {"source", source_of(one.found.algorithm_by, decide(a.trees(), one.context))},
+                   {"transport", text_or_null(one.transport)}});
   return all;
 }
 
@@ -72,7 +74,8 @@ nlohmann::ordered_json as_json(const explain_result& a) {
                  {"parameters", parameters_of(a.chosen(), a.parameter_values())},
                  {"source", source_of(a)},
                  {"composition", by_or_null(a.found.composed.which)},
-                 {"decided_by", place_of(a)}};
+                 {"decided_by", place_of(a)},
+                 {"transport", text_or_null(a.transport)}};
   if (!a.rejection.empty()) j["refused"] = a.rejection;
 
   j["context"] = context_as_json(a.requested);

@@ -13,6 +13,7 @@
 #include "base/report_text.hpp"
 #include "engines/embedded/sleep.hpp"
 #include "engines/engine_table.hpp"
+#include "engines/mpi/memory_use.hpp"
 #include "engines/node_topology.hpp"
 #include "explain.hpp"
 #include "runtime/launch/modules.hpp"
@@ -235,7 +236,14 @@ void read_conditions(const explain_query& q, const engine_entry& engine, int ran
     return std::any_of(known.begin(), known.end(), [&](const engine_condition& k) { return k.name == name; });
   };
   if (has("oversubscribed")) state("oversubscribed", ranks > usable_cores());
-  if (has("node_memory")) state("node_memory", ranks > 1 && requested.topology.nodes() == 1);
+  // Simulated nodes use messages of MPI.
+  const hierarchy& nodes = requested.topology;
+  const auto use = has("node_memory") && requested.sources["nodes"] != "environment"
+                       ? tutti::mpi::memory_use_setting()
+                       : tutti::mpi::memory_use::off;
+  const bool shares = use != tutti::mpi::memory_use::off && nodes.nodes() < ranks;
+  if (has("node_memory")) state("node_memory", shares && nodes.nodes() == 1);
+  if (has("cross_memory")) state("cross_memory", shares && use >= tutti::mpi::memory_use::copy);
   if (!requested.mpi.empty()) state(requested.mpi == "mpich" ? "mpich" : "open_mpi", true);
   for (const std::string& text : q.conditions) {
     const std::string name = text.substr(0, text.find('='));
@@ -246,6 +254,7 @@ void read_conditions(const explain_query& q, const engine_entry& engine, int ran
       throw called_wrongly(fmt::format("--condition {}: pass {}=true or {}=false", echoed(text), name, name));
     state(name, value == "true");
   }
+  requested.node_memory = nodes.nodes() > 1 ? shares : requested.has("node_memory");
 }
 
 }  // namespace

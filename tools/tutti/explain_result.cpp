@@ -113,6 +113,41 @@ std::vector<inner_result> inner_calls_of(const explain_result& a) {
   return all;
 }
 
+std::string transport_of_call(const queried_call& requested, const call& arguments, const hierarchy& topology,
+                              const resolution& found) {
+  // The ranks of a structure cannot address all others, and their schedules use MPI.
+  const bool knows_all = requested.context.reaches == reach::any_rank;
+  return transport_of(*find_engine(requested.engine), {.arguments = arguments,
+                                                       .topology = topology,
+                                                       .native = found.pure.pure == nullptr,
+                                                       .node_memory = requested.node_memory && knows_all,
+                                                       .cross_memory = requested.has("cross_memory"),
+                                                       .oversubscribed = requested.has("oversubscribed")});
+}
+
+void find_transports(explain_result& a) {
+  const queried_call& requested = a.requested;
+  for (inner_result& one : a.inner_calls) {
+    if (!one.found.served) continue;
+    call c = requested.arguments;
+    c.what = one.what;
+    c.count = one.count;
+    c.in_place = one.in_place;
+    one.transport = transport_of_call(requested, c, requested.topology.restricted_to(one.ranks), one.found);
+  }
+  if (!a.rejection.empty()) return;
+  if (a.found.composed.which == nullptr) {
+    a.transport = transport_of_call(requested, requested.arguments, requested.topology, a.found);
+    return;
+  }
+  std::vector<std::string_view> seen;
+  for (const inner_result& one : a.inner_calls) {
+    if (std::find(seen.begin(), seen.end(), one.transport) != seen.end()) continue;
+    seen.push_back(one.transport);
+    a.transport += (a.transport.empty() ? "" : "; ") + one.transport;
+  }
+}
+
 std::string rejection_of(const explain_result& a) {
   const auto unfit = [&](const resolution& r, collective what) -> std::string {
     if (a.settings->when_unfit() != detail::fallback::error || r.rejected_names.empty()) return "";
@@ -160,6 +195,7 @@ explain_result resolve_query(const explain_query& q) {
   a.found = resolve(a.settings->by(), a.requested.context, named);
   if (a.found.composed.which != nullptr) a.inner_calls = inner_calls_of(a);
   a.rejection = rejection_of(a);
+  find_transports(a);
   return a;
 }
 

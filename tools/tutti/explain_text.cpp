@@ -130,7 +130,8 @@ std::string path_text(const explain_result& a) {
 }
 
 std::string inner_calls_text(const explain_result& a) {
-  std::vector<std::vector<std::string>> rows{{"rank", "calls", "of", "on ranks", "", "by", "decided by"}};
+  std::vector<std::vector<std::string>> rows{
+      {"rank", "calls", "of", "on ranks", "", "by", "decided by", "transport"}};
   for (const inner_result& one : a.inner_calls) {
     std::string how = one.times > 1 ? fmt::format("{} times", one.times) : "";
     if (is_rooted(one.what)) how += fmt::format("{}root {}", how.empty() ? "" : ", ", one.root);
@@ -142,7 +143,7 @@ std::string inner_calls_text(const explain_result& a) {
          ranks_text(one, a.requested.topology.ranks()), how,
          one.found.served ? with_parameters(one.found.pure.pure, one.what, one.found.pure.parameter_values)
                           : "nothing",
-         source_of(one.found.algorithm_by, decide(a.trees(), one.context))});
+         source_of(one.found.algorithm_by, decide(a.trees(), one.context)), one.transport});
   }
   return fmt::format("\ninner calls of rank 0 and its node\n{}", table(rows));
 }
@@ -183,6 +184,7 @@ std::string as_text(const explain_result& a) {
     text += fmt::format("\nchoice: {}\n  decided by {} ({})\n",
                         with_parameters(a.chosen(), a.requested.arguments.what, a.parameter_values()),
                         place_of(a), source_of(a));
+    if (!a.transport.empty()) text += fmt::format("  transport: {}\n", a.transport);
     for (const resolution::rejected_name& u : a.found.rejected_names)
       text += fmt::format("  in place of {}, which does not serve it\n", echoed(u.name));
     if (const catalogue_entry* e = a.chosen())

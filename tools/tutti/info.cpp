@@ -2,9 +2,11 @@
 //
 // tutti info: shows what this installation can do here: engines, MPIs, the machine, and the
 // variables in effect.
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -22,6 +24,7 @@
 #include "schedule/algorithm.hpp"
 #include "subcommands.hpp"
 #include "tuning/machine.hpp"
+#include "tutti/collectives.hpp"
 #include "tutti/communicator.hpp"
 #include "tutti/error.hpp"
 #include "tutti/run.hpp"
@@ -49,6 +52,29 @@ json caches() {
   return found;
 }
 
+// `node_level`: the level of the nodes. Levels below it divide them.
+json describe_topology(const hierarchy& topology, int node_level) {
+  const auto sizes = [&](int level) {
+    const int each = topology.ranks_per_node(level);
+    return each > 0 && topology.nodes(level) > 1 ? " of " + std::to_string(each) : std::string();
+  };
+  json one;
+  std::string text = count_of(topology.ranks(), "rank") + " on " +
+                     count_of(topology.nodes(node_level), "node") + sizes(node_level);
+  for (int l = node_level + 1; l < topology.levels(); ++l)
+    text += ", these on " + std::to_string(topology.nodes(l));
+  for (int l = node_level - 1; l >= 0; --l)
+    text += ", bound to " + std::to_string(topology.nodes(l)) + " sockets or caches" + sizes(l);
+  one["ranks"] = topology.ranks();
+  one["levels"] = json::array();
+  for (int l = 0; l < topology.levels(); ++l)
+    one["levels"].push_back({{"nodes", topology.nodes(l)}, {"ranks_per_node", topology.ranks_per_node(l)}});
+  one["node_level"] = node_level;
+  one["consecutive"] = topology.consecutive();
+  one["text"] = text + (topology.consecutive() ? "" : ", ranks of a node not consecutive");
+  return one;
+}
+
 // The topology of the ranks that a run would have here. Over MPI only MPI itself knows it, unless
 // TUTTI_NODES is set.
 json active_topology() {
@@ -68,40 +94,66 @@ json active_topology() {
             : static_cast<int>(number_setting(
                   "TUTTI_RANKS", 1, 1000000,
                   static_cast<std::uint64_t>(named != nullptr ? default_ranks(*named) : usable_cores())));
-    const hierarchy topology = topology_of_process(ranks);
-    std::string text = count_of(ranks, "rank") + " on " + count_of(topology.nodes(), "node");
-    if (topology.ranks_per_node() > 0 && topology.nodes() > 1)
-      text += " of " + std::to_string(topology.ranks_per_node());
-    one["ranks"] = ranks;
-    one["levels"] = json::array();
-    for (int l = 0; l < topology.levels(); ++l) {
-      if (l > 0) text += ", these on " + std::to_string(topology.nodes(l));
-      one["levels"].push_back({{"nodes", topology.nodes(l)}, {"ranks_per_node", topology.ranks_per_node(l)}});
-    }
-    one["consecutive"] = topology.consecutive();
-    one["text"] = text + (topology.consecutive() ? "" : ", ranks of a node not consecutive");
+    one.update(describe_topology(topology_of_process(ranks), 0));
   } catch (const usage_error& fault) {
     one["fault"] = fault.what();
   }
   return one;
 }
 
-// Starts the ranks of an MPI job, if this process is one, and asks how they exchange data.
-// `is_first` is false on all ranks but the first.
-json transports(bool& is_first) {
-  is_first = true;
-  if (!find_launcher().mpi) return json();
+// The transports of all ranks, as rank 0 prints them: one entry for each list of facts that differs
+// from the others, with its ranks.
+json transports_of_all(communicator& world) {
+  const std::vector<std::string> mine = endpoint_of(impl_of(world)).transports();
+  std::vector<char> text;
+  for (const std::string& fact : mine) {
+    text.insert(text.end(), fact.begin(), fact.end());
+    text.push_back('\n');
+  }
+  const auto [all, counts] = world.allgatherv(send_buf(text), recv_counts_out());
   json found = json::array();
+  auto from = all.begin();
+  for (int r = 0; r < world.size(); ++r) {
+    const auto to = from + counts[static_cast<std::size_t>(r)];
+    json facts = json::array();
+    for (auto at = from; at != to;) {
+      const auto end = std::find(at, to, '\n');
+      facts.push_back(std::string(at, end));
+      at = end + 1;
+    }
+    from = to;
+    const auto same =
+        std::find_if(found.begin(), found.end(), [&](const json& one) { return one["transports"] == facts; });
+    if (same != found.end())
+      (*same)["ranks"].push_back(r);
+    else
+      found.push_back({{"ranks", json::array({r})}, {"transports", facts}});
+  }
+  return found;
+}
+
+// Starts the ranks of an MPI job, if this process is one. Adds their topology, and how they
+// exchange data. Returns whether this process prints, which all ranks but the first do not.
+bool add_ranks(json& to) {
+  to["transports"] = json();
+  if (!find_launcher().mpi) return true;
+  bool is_first = true;
+  json found, topology;
   run_options options;
   options.engine = "mpi";
   const int status = run(
       options,
       [&](communicator& world) {
         is_first = world.rank() == 0;
-        for (std::string& one : endpoint_of(impl_of(world)).transports()) found.push_back(std::move(one));
+        found = transports_of_all(world);
+        const endpoint& ep = endpoint_of(impl_of(world));
+        topology = describe_topology(ep.topology(), ep.node_level());
       },
       std::nothrow);
-  return status == 0 ? found : json();
+  if (status != 0) return is_first;
+  to["transports"] = found;
+  to["topology"].update(topology);
+  return is_first;
 }
 
 json collect() {
@@ -166,6 +218,14 @@ void print_markdown() {
   }
 }
 
+std::string list_of(const json& ranks) {
+  constexpr std::size_t max_shown = 12;
+  std::string text;
+  for (std::size_t i = 0; i < ranks.size() && i < max_shown; ++i)
+    text += (i == 0 ? "" : " ") + std::to_string(ranks[i].get<int>());
+  return ranks.size() > max_shown ? text + " ..." : text;
+}
+
 void print_table(const json& all) {
   const auto text = [](const json& j) { return j.get<std::string>(); };
   const auto value_of_user = [](const json& j) { return echoed(j.get<std::string>()); };
@@ -191,7 +251,11 @@ void print_table(const json& all) {
              topology["pretended"].get<bool>() && !fault ? " (TUTTI_NODES)" : "");
   const json transports = all.value("transports", json());
   if (!transports.is_null()) fmt::print("\ntransports\n");
-  for (const auto& one : transports) fmt::print("  {}\n", value_of_user(one));
+  for (const auto& one : transports) {
+    if (transports.size() > 1) fmt::print("  ranks {}\n", list_of(one["ranks"]));
+    for (const auto& fact : one["transports"])
+      fmt::print("  {}{}\n", transports.size() > 1 ? "  " : "", value_of_user(fact));
+  }
   fmt::print("\ntrees\n  {}\n", all["trees"].is_null() ? "the built-in ones" : value_of_user(all["trees"]));
   fmt::print("\n{} algorithms (tutti list)\n\nvariables\n", all["algorithms"].get<std::size_t>());
   for (const auto& v : all["variables"]) {
@@ -219,7 +283,7 @@ void add_info(CLI::App& app, int& status) {
   info->add_flag("--json", options->as_json, "One JSON object");
   info->add_flag("--markdown", options->as_markdown, "The table of variables, as in docs/environment.md");
   info->add_flag("--ranks", options->as_ranks,
-                 "Run as the ranks of an MPI job, and name the transports between them");
+                 "Run as the ranks of an MPI job, and name their topology and transports");
   info->footer(
       "Examples:\n  tutti info\n  tutti info --json | jq .modules\n  mpirun -n 4 tutti info --ranks\n");
   info->callback([options, &status] {
@@ -229,9 +293,7 @@ void add_info(CLI::App& app, int& status) {
     }
     // Before the ranks run: to describe the modules is to load them, and MPI must not be over then.
     json all = collect();
-    bool is_first = true;
-    if (options->as_ranks) all["transports"] = transports(is_first);
-    if (!is_first) return;
+    if (options->as_ranks && !add_ranks(all)) return;
     if (options->as_json)
       fmt::print("{}\n", all.dump(2));
     else

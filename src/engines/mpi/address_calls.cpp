@@ -16,10 +16,8 @@ address_calls::address_calls(mpi_endpoint& ep, node_memory::collectives& of,
     : ep_(ep), of_(of), on_mismatch_(std::move(on_mismatch)), messages_(ep, ep.memory().number_of(of)) {
   for (std::size_t i = 0; i < from_.size(); ++i) {
     const auto what = static_cast<collective>(i);
-    from_[i] = ep.memory().min_bytes_by_address(what, ep.is_oversubscribed());
-    // serves() gets the bytes of all parts.
-    const bool of_all = what == collective::allreduce || what == collective::allgatherv;
-    if (of_all && from_[i] != detail::never_by_address) from_[i] *= static_cast<std::size_t>(of.size());
+    const std::size_t limit = ep.memory().min_bytes_by_address(what, ep.is_oversubscribed());
+    from_[i] = detail::min_call_by_address(what, limit, of.size());
   }
 }
 

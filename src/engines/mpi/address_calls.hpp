@@ -36,12 +36,8 @@ class address_calls {
   /// Whether a call goes by address. `bytes`: of the operand or of a block; in an allgatherv, of
   /// all blocks. Depends only on what is equal on all members.
   bool serves(const call& c, std::size_t bytes) const noexcept {
-    return bytes >= from_[static_cast<std::size_t>(c.what)] && !(c.in_place && overwrites_in_place(c.what));
-  }
-  /// Whether the digest must tell a call by address from one in pieces, because a member could
-  /// wrongly be in place.
-  static bool overwrites_in_place(collective what) noexcept {
-    return what == collective::alltoall || what == collective::reduce_scatter_block;
+    return bytes >= from_[static_cast<std::size_t>(c.what)] &&
+           !(c.in_place && detail::overwrites_in_place(c.what));
   }
   static std::uint64_t rounds(collective what) noexcept { return what == collective::allreduce ? 2 : 1; }
 

@@ -12,20 +12,14 @@
 
 #include "base/environment_variables.hpp"
 #include "base/report_text.hpp"
+#include "engines/mpi/inner_groups.hpp"
 #include "engines/mpi/mpi_endpoint.hpp"
+#include "engines/mpi/rank_info.hpp"
+#include "engines/mpi/transport_report.hpp"
 #include "engines/node_topology.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::mpi {
-
-// The properties that each rank reports to all ranks.
-struct rank_info {
-  int leader;          // the first rank that it shares memory with
-  int oversubscribed;  // 1: its machine has more ranks than cores
-  int text_length;     // of its TUTTI_NODES
-  int polls_natives;   // 1: it must begin and poll its blocking collectives
-  int error_length;    // length of the error that it found in its settings; 0: none
-};
 
 namespace {
 
@@ -33,7 +27,7 @@ constexpr int rank_info_ints = sizeof(rank_info) / sizeof(int);
 
 // Launchers may have bound each rank to some cores, so this function unites the sets of all ranks
 // of the machine.
-rank_info local_info(MPI_Comm job, int rank, memory_use use_of_memory, node_counters& counters,
+rank_info local_info(MPI_Comm job, int rank, const node_settings& requested, node_counters& counters,
                      node_memory& memory) {
   MPI_Comm node;
   check(MPI_Comm_split_type(job, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node), "run", rank);
@@ -46,9 +40,31 @@ rank_info local_info(MPI_Comm job, int rank, memory_use use_of_memory, node_coun
   check(MPI_Allreduce(&mine, &all, static_cast<int>(sizeof mine), MPI_BYTE, MPI_BOR, node), "run", rank);
   check(MPI_Bcast(&leader, 1, MPI_INT, 0, node), "run", rank);
   counters.open(node);
-  memory.open(node, use_of_memory);
+  memory.open(node, requested.several_threads ? memory_use::off : requested.use_of_memory);
+  const inner_groups inner = find_inner_groups(node, leader, rank, mine, requested.inner_levels);
+  const bool may_copy = ranks == 1 || (counters.is_open() && memory.is_open() && memory.may_copy());
   check(MPI_Comm_free(&node), "run", rank);
-  return {leader, ranks > std::max(1, CPU_COUNT(&all)) ? 1 : 0, 0, 0, 0};
+  rank_info info{};
+  info.leader = leader;
+  info.fine = inner.fine;
+  info.coarse = inner.coarse;
+  info.oversubscribed = ranks > std::max(1, CPU_COUNT(&all)) ? 1 : 0;
+  info.use_of_memory = static_cast<int>(requested.use_of_memory);
+  info.several_threads = requested.several_threads ? 1 : 0;
+  info.may_copy = may_copy ? 1 : 0;
+  return info;
+}
+
+// The levels of the topology, finest first. The last one is the nodes. A level that equals the next
+// one on all nodes is left out.
+std::vector<std::vector<int>> levels_of(const std::vector<rank_info>& all) {
+  std::vector<std::vector<int>> levels;
+  for (const auto member : {&rank_info::leader, &rank_info::coarse, &rank_info::fine}) {
+    std::vector<int> one;
+    for (const rank_info& p : all) one.push_back(p.*member);
+    if (levels.empty() || levels.front() != one) levels.insert(levels.begin(), std::move(one));
+  }
+  return levels;
 }
 
 std::string text_of(const std::exception_ptr& what) {
@@ -80,11 +96,13 @@ void throw_rejection(const std::vector<rank_info>& all, const std::exception_ptr
 
 }  // namespace
 
-// `settings_error`: the exception for this rank's environment, or null. `use_of_memory`: how
-// native collectives may use the memory of the node, as far as all its ranks permit it.
-void mpi_endpoint::discover_topology(const std::exception_ptr& settings_error, memory_use use_of_memory) {
+// `settings_error`: the exception for this rank's environment, or null. The least that a rank of
+// the node requests counts. Two threads of a rank cannot sleep on its one wakeup word, so the
+// node's ranks share no memory then.
+void mpi_endpoint::discover_topology(const std::exception_ptr& settings_error,
+                                     const node_settings& requested) {
   const std::string own_text = setting(topology_variable).value_or("");
-  mpi::rank_info mine = local_info(job_, rank_, use_of_memory, node_counters_, node_memory_);
+  mpi::rank_info mine = local_info(job_, rank_, requested, node_counters_, node_memory_);
   mine.text_length = static_cast<int>(own_text.size());
   mine.polls_natives = failure_monitor_->checks() || !can_progress_in_waits() ? 1 : 0;
   mine.error_length = static_cast<int>(text_of(settings_error).size());
@@ -112,7 +130,12 @@ void mpi_endpoint::discover_topology(const std::exception_ptr& settings_error, m
   find_node_counter(node_of[0], all.front().text_length == 0);
   if (node_memory_.is_open()) use_node_memory(node_of[0]);
   has_node_memory_ = node_memory_.is_open() && counts_rejections_;
+  reasons_ = find_reasons(all, rank_, node_counters_, node_memory_);
   state(conditions_, "node_memory", has_node_memory_);
+  const auto may_copy = [](const rank_info& p) { return p.may_copy != 0; };
+  state(conditions_, "cross_memory",
+        all.front().text_length == 0 && hierarchy(node_of).nodes() < size_ &&
+            std::all_of(all.begin(), all.end(), may_copy));
   if (all.front().text_length != 0) {
     std::string text = own_text;
     text.resize(static_cast<std::size_t>(all.front().text_length));
@@ -120,26 +143,13 @@ void mpi_endpoint::discover_topology(const std::exception_ptr& settings_error, m
     topology_ = configured_topology(text);
     return;
   }
-  topology_ = hierarchy(node_of);
+  const std::vector<std::vector<int>> levels = levels_of(all);
+  node_level_ = static_cast<int>(levels.size()) - 1;
+  topology_ = hierarchy(levels);
 }
 
 std::vector<std::string> mpi_endpoint::transports() const {
-  if (size_ == 1) return {"the job has one rank"};
-  const std::string& found = node_memory_.why_not_better();
-  const std::string why = !found.empty() ? found : "TUTTI_SHM=off or MPI_THREAD_MULTIPLE on one of them";
-  if (!node_memory_.is_open())
-    return {"MPI carries all data, because the ranks of a node share no memory: " + why};
-  std::vector<std::string> all{std::string("the ranks of a node share ") +
-                               std::to_string(node_memory_.bytes() / 1024 / 1024) + " MiB of memory (" +
-                               name_of(node_memory_.kind()) + ")"};
-  if (!found.empty()) all.push_back("a better kind of memory does not work: " + found);
-  if (!node_memory_.may_copy())
-    all.push_back("no rank copies from the memory of another: " + node_memory_.why_not_copy());
-  all.push_back(has_node_memory_ ? "all ranks of the job are on one node: native collectives use its memory"
-                                 : "native collectives of communicators within a node use its memory");
-  all.push_back("messages of schedules and of the program between ranks of a node use its memory");
-  all.push_back("all data between nodes, and messages on MPI communicators that the program shares, use MPI");
-  return all;
+  return report_transports(reasons_, node_memory_, has_node_memory_);
 }
 
 // `leaders`: of all ranks of the job. Ranks are in the same order in the node and in the job.

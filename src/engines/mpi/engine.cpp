@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engines/engine_table.hpp"
+#include "engines/mpi/call_transport.hpp"
 #include "engines/mpi/memory_pieces.hpp"
 #include "engines/mpi/mpi_conditions.hpp"
 #include "engines/mpi/mpi_offers.hpp"
@@ -20,6 +21,10 @@ constexpr variable variables_of_mpi[] = {
      "heap: also, they work in place if all buffers lie in memory that others can map, which is looked for if "
      "a rank has asked for such memory before the start, or this variable is set; "
      "off: all of them use MPI; if the ranks differ, the first of these that a rank has: off, cells, copy, heap"},
+    {"TUTTI_NODE_LEVELS", "0, 1", "1",
+     "1: if the ranks of a node are bound, those that share an L3 cache or a socket form levels of the "
+     "topology below the node, for compositions; 0 on a rank: its node has no such levels; TUTTI_NODES "
+     "replaces all levels"},
     {"TUTTI_DEADLOCK_AFTER", "1 to 86400 (seconds)", "10",
      "how long a rank waits before it prints its position; with TUTTI_CHECK=1: before the ranks check "
      "whether all wait for one another"},
@@ -41,6 +46,7 @@ constinit const engine_entry engine_mpi = {
           };
           return has("node_memory") && in_node_memory(s) ? native_offer::any : mpi_offers(s, has("mpich"));
         },
+    .transport = transport_over_mpi,
     .variables = variables_of_mpi,
 };
 

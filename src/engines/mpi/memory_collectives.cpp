@@ -154,7 +154,8 @@ memory_collectives::progress memory_collectives::begin(const call& c) {
     p.buffers = memory_progress::buffer_step::exchange;
     p.rounds_left += shared_buffer_calls::numbers;
   }
-  const bool out_of_place = !c.in_place && address_calls::overwrites_in_place(c.what) &&
+  // Members that are in place, and others, make different calls.
+  const bool out_of_place = !c.in_place && detail::overwrites_in_place(c.what) &&
                             (p.by_address || p.buffers != memory_progress::buffer_step::none);
   p.number = of_->begin(p.rounds_left);
   p.digest = digest(c.what, bytes, is_rooted(c.what) ? c.root : out_of_place ? 1 : 0);

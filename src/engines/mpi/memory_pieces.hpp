@@ -98,6 +98,16 @@ constexpr address_limits address_limits_of(collective what) noexcept {
       return {never_by_address, never_by_address};
   }
 }
+/// A member could wrongly be in place in such a call, and would overwrite what others read.
+constexpr bool overwrites_in_place(collective what) noexcept {
+  return what == collective::alltoall || what == collective::reduce_scatter_block;
+}
+/// The shortest call by address. `limit`: one of address_limits_of(). Both are compared with the
+/// bytes of the operand or of a block; in an allgatherv, of all blocks.
+constexpr std::size_t min_call_by_address(collective what, std::size_t limit, int ranks) noexcept {
+  const bool of_all = what == collective::allreduce || what == collective::allgatherv;
+  return of_all && limit != never_by_address ? limit * static_cast<std::size_t>(ranks) : limit;
+}
 /// The least operand of a call that looks for shared buffers, in bytes.
 inline constexpr std::size_t min_bytes_in_shared_buffers = 16384;
 /// A reduction by address reads and combines this many bytes at a time. They stay in the L2 cache.

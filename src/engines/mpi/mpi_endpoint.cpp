@@ -17,23 +17,6 @@
 
 namespace tutti::mpi {
 
-namespace {
-
-memory_use shm_setting() {
-  const std::optional<std::string> given = setting("TUTTI_SHM");
-  const std::string value = given.value_or("heap");
-  if (value == "off") return memory_use::off;
-  if (value == "cells") return memory_use::cells;
-  if (value == "copy") return memory_use::copy;
-  if (given == "heap") shm::shared_arena::expect();
-  if (value == "heap") return memory_use::heap;
-  throw usage_error("run", -1, "TUTTI_SHM",
-                    "is \"" + echoed(value) + "\", but the values are off, cells, copy and heap",
-                    "set one of them, or unset it");
-}
-
-}  // namespace
-
 // Delegates to a constructor, so that the destructor frees what was made before an error.
 mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls, MPI_Comm shared) : mpi_endpoint() {
   shared_ = shared;
@@ -64,11 +47,12 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls, MPI_Comm shared) : mp
   // there.
   double timeout = 10;
   std::exception_ptr settings_error;
-  // Two threads of a rank cannot sleep on its one wakeup word.
-  memory_use use_of_memory = memory_use::off;
+  node_settings requested;
+  requested.several_threads = level == MPI_THREAD_MULTIPLE;
   try {
-    const memory_use requested = shm_setting();
-    if (level != MPI_THREAD_MULTIPLE) use_of_memory = requested;
+    requested.use_of_memory = memory_use_setting();
+    if (setting("TUTTI_SHM") == "heap") shm::shared_arena::expect();
+    requested.inner_levels = switch_setting("TUTTI_NODE_LEVELS", true);
     if (check_calls || size_ > 1)
       timeout = static_cast<double>(number_setting("TUTTI_DEADLOCK_AFTER", 1, 86400, 10));
   } catch (const usage_error&) {
@@ -77,7 +61,7 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls, MPI_Comm shared) : mp
   failure_monitor_.emplace(control_, check_calls, timeout);
   messages_.reserve(64);
   progress_since_ = last_poll_ = waiting_since_ = seconds_now();
-  discover_topology(settings_error, use_of_memory);
+  discover_topology(settings_error, requested);
   if (!check_calls && size_ > 1) long_wait_.emplace(*this, native_, timeout);
 }
 

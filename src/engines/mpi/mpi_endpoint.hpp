@@ -26,6 +26,7 @@
 #include "engines/mpi/node_p2p.hpp"
 #include "engines/mpi/peer_watch.hpp"
 #include "engines/mpi/pending_message.hpp"
+#include "engines/mpi/transport_report.hpp"
 #include "transport/message_endpoint.hpp"
 
 namespace tutti::mpi {
@@ -35,6 +36,13 @@ enum class comm_owner : std::uint8_t {
   endpoint,
   context,  // or the transport of its point-to-point messages
   program   // the program calls MPI on the communicator of the point-to-point messages too
+};
+
+/// What a rank requests for its node.
+struct node_settings {
+  memory_use use_of_memory = memory_use::off;  ///< TUTTI_SHM
+  bool several_threads = false;                ///< MPI_THREAD_MULTIPLE
+  bool inner_levels = false;                   ///< TUTTI_NODE_LEVELS
 };
 
 class mpi_p2p_transport;
@@ -66,6 +74,7 @@ class mpi_endpoint final : public message_endpoint {
   int rank() const noexcept override { return rank_; }
   int size() const noexcept override { return size_; }
   const hierarchy& topology() const noexcept override { return topology_; }
+  int node_level() const noexcept override { return node_level_; }
   std::span<const engine_condition> conditions() const noexcept override { return conditions_; }
   bool any_thread() const noexcept override { return any_thread_; }
   std::vector<std::string> transports() const override;
@@ -317,7 +326,7 @@ class mpi_endpoint final : public message_endpoint {
   void register_progress() noexcept;
   void unregister_progress() noexcept;
   void drop_on_node() noexcept;
-  void discover_topology(const std::exception_ptr& settings_error, memory_use use_of_memory);
+  void discover_topology(const std::exception_ptr& settings_error, const node_settings& requested);
   hierarchy configured_topology(std::string_view text) const;
 
   /// The communicator of a closed transport, and its messages that MPI has not completed.
@@ -333,6 +342,7 @@ class mpi_endpoint final : public message_endpoint {
   bool oversubscribed_ = false, polls_natives_ = true, progress_registered_ = false, any_thread_ = false;
   progressed_wait* wait_ = nullptr;
   hierarchy topology_;
+  int node_level_ = 0;
   std::array<engine_condition, std::size(mpi_conditions)> conditions_{};
   std::uint32_t free_ = none, generation_ = 0;
   std::uint64_t pauses_ = 0, progress_ = 0, progress_seen_ = 0;
@@ -350,6 +360,7 @@ class mpi_endpoint final : public message_endpoint {
   static inline std::vector<mpi_endpoint*> with_node_memory_;  // of this process
   std::optional<peer_watch> peer_watch_;
   bool has_node_memory_ = false;
+  transport_reasons reasons_;
   std::vector<int> rank_on_node_;  // of each rank of the job; -1: on another node
   bool counts_rejections_ = false;
   node_counters::counter* rejections_sent_here_ = &never_;

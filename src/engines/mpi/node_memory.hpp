@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engines/mpi/memory_pieces.hpp"
+#include "engines/mpi/memory_use.hpp"
 #include "engines/mpi/mpi_offers.hpp"
 #include "engines/mpi/node_segment.hpp"
 #include "transport/shm/group_memory.hpp"
@@ -19,14 +20,6 @@
 #include "transport/shm/shared_arena.hpp"
 
 namespace tutti::mpi {
-
-/// How far a rank lets the ranks of its node share memory. The least of all ranks counts.
-enum class memory_use : std::uint8_t {
-  off,
-  cells,  ///< all data pass through the shared memory
-  copy,   ///< long data are copied from the memory of their owner
-  heap,   ///< buffers in arenas are read and written in place
-};
 
 class node_memory {
  public:
