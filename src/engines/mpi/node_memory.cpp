@@ -89,8 +89,8 @@ void node_memory::agree(MPI_Comm node, memory_use requested) {
                                           : "the memory of the node is not a memfd";
 }
 
-// The largest int if the setting permits it and this rank may access all others. -1: the setting does
-// not. Else the number of the pair of ranks.
+// The largest int if the setting permits it and this rank may access all others. -1: the setting
+// does not. Else the number of the pair of ranks.
 int node_memory::may_access(memory_use least, memory_use requested, bool (*may)(int pid) noexcept) const {
   if (requested < least) return -1;
   const int size = segment_.memory().ranks();

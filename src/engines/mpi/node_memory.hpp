@@ -25,8 +25,8 @@ class node_memory {
  public:
   using collectives = shm::node_collectives<shm::process_memory>;
 
-  /// Before MPI_Init, which starts threads: the kernel registers a process of one thread for barriers
-  /// at once, but needs 20 ms for others. May be omitted.
+  /// Before MPI_Init, which starts threads: the kernel registers a process of one thread for
+  /// barriers at once, but needs 20 ms for others. May be omitted.
   static void prepare_process() noexcept { shm::process_memory::register_for_barriers(); }
   /// Collective over `node`, whose ranks share memory. Throws only errors of MPI itself.
   void open(MPI_Comm node, memory_use requested);

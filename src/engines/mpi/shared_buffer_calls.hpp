@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Long collectives whose buffers lie in arenas (transport/shm/shared_arena.hpp), so that all members
-// of the communicator can read and write them. Then the call works as among threads (slices.hpp):
+// Long collectives whose buffers lie in arenas (transport/shm/shared_arena.hpp), so that all
+// members of the communicator can read and write them. Then the call works as among threads
+// (slices.hpp):
 //
 //   1. Each member posts the places of its buffers, and waits for those of all members.
 //   2. If all buffers that the call needs are shared, each member makes its slice of the result in
@@ -9,8 +10,8 @@
 //   3. Each member posts that it has finished, and waits for all members.
 //
 // All members see the same places, so all take the same way in step 2. The exchange of places costs
-// as much as a barrier. So it is made only in long calls, and only if a rank of the node has said at
-// the set-up that its program uses an arena.
+// as much as a barrier. So it is made only in long calls, and only if a rank of the node has said
+// at the set-up that its program uses an arena.
 #pragma once
 
 #include <cstddef>
