@@ -16,8 +16,8 @@
 // fork(): a forked child keeps the contents at the time of the fork, and its writes are its own. It
 // has no arena for others: offset_of() returns npos, offer() names no file, allocate() throws and
 // deallocate() keeps the memory. Pages that the child has not written still show later writes of
-// the parent, also after the parent has freed them. So a child that uses memory of the arena for
-// long needs a copy. fork() followed by exec() is safe, and so is vfork().
+// the parent and of others, also after the parent has freed them. So a child that uses memory of
+// the arena for long needs a copy. fork() followed by exec() is safe, and so is vfork().
 //
 // A module with a copy of this code calls use(), so that it shares the arena of the program.
 #pragma once
