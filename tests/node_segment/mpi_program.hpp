@@ -32,10 +32,12 @@ inline tutti::detail::group all_ranks() {
   return tutti::detail::group::range(0, 1, here_is.size, here_is.rank);
 }
 
-/// Calls `test` on the ranks of a job of at least two.
+/// The exit status of a program that cannot be tested on this machine.
+inline constexpr int skipped = 77;
+
+/// Calls `test` on the ranks of a job of at least two. MPI is initialized, and is finalized here.
 template <class Test>
-void run_test(int argc, char** argv, const Test& test) {
-  MPI_Init(&argc, &argv);
+int run_started_test(const Test& test) {
   MPI_Comm_rank(MPI_COMM_WORLD, &here_is.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &here_is.size);
   try {
@@ -45,6 +47,14 @@ void run_test(int argc, char** argv, const Test& test) {
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
   MPI_Finalize();
+  return 0;
+}
+
+/// The same for a program that has not initialized MPI.
+template <class Test>
+void run_test(int argc, char** argv, const Test& test) {
+  MPI_Init(&argc, &argv);
+  run_started_test(test);
 }
 
 }  // namespace tests
