@@ -92,9 +92,9 @@ void at_the_same_time(const communicator& world, int n) {
   for (int i = 0; i < n; ++i) use(all[static_cast<std::size_t>(i)], i);
 }
 
-// If the memory of freed communicators were lost, the calls of later ones would use MPI: the segment
-// has memory for 1036 groups. The ranks leave a communicator at different times, so a few of them
-// may not get the memory of the last one.
+// If the memory of freed communicators were lost, the calls of later ones would use MPI, because
+// the segment has memory for 1036 groups. The ranks leave a communicator at different times, so a
+// few of them may not get the memory of the last one.
 template <class Run>
 void without_growth(int n, const Run& run) {
   const std::size_t before = resident(), of_one = static_cast<std::size_t>(here_is.size) * 640;
