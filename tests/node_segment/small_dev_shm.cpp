@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A job without memfds in a /dev/shm of 1 MiB, which small_dev_shm.sh mounts. The lack of memory is
-// an error at the set-up, and no SIGBUS later. A window of MPI would be in /dev/shm too, so the ranks
-// share no memory and send messages.
+// an error at the set-up, and no SIGBUS later. A window of MPI would be in /dev/shm too, so the
+// ranks share no memory and send messages.
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>

@@ -56,6 +56,8 @@ void run_overlapping(context& c, const std::vector<std::size_t>& lengths) {
 void run(context& c, const std::vector<std::size_t>& lengths) {
   run_overlapping(c, lengths);
   for (const std::size_t n : lengths) {
+    // Calls of ranks that share a core take long.
+    if (here_is.size > 2 && n != lengths.back()) continue;
     check_calls<matrix>(kinds_that_combine, {n}, [&](const call& made) { c.native(made, here); });
     check_calls<word>(kinds_that_move, {n}, [&](const call& made) { c.native(made, here); });
   }
