@@ -40,11 +40,12 @@ inline bool condition_of(const tutti::mpi::mpi_endpoint& ep, std::string_view na
   throw std::runtime_error("the engine has no condition " + std::string(name));
 }
 
-/// Calls `test` on the ranks of a job of at least two. `level`: of threads, which MPI is asked for.
+/// The exit status of a program that cannot be tested on this machine.
+inline constexpr int skipped = 77;
+
+/// Calls `test` on the ranks of a job of at least two. MPI is initialized, and is finalized here.
 template <class Test>
-void run_test(int argc, char** argv, const Test& test, int level = MPI_THREAD_SINGLE) {
-  int provided = level;
-  MPI_Init_thread(&argc, &argv, level, &provided);
+int run_started_test(const Test& test) {
   MPI_Comm_rank(MPI_COMM_WORLD, &here_is.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &here_is.size);
   try {
@@ -54,6 +55,15 @@ void run_test(int argc, char** argv, const Test& test, int level = MPI_THREAD_SI
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
   MPI_Finalize();
+  return 0;
+}
+
+/// The same for a program that has not initialized MPI. `level`: of threads, which MPI is asked for.
+template <class Test>
+void run_test(int argc, char** argv, const Test& test, int level = MPI_THREAD_SINGLE) {
+  int provided = level;
+  MPI_Init_thread(&argc, &argv, level, &provided);
+  run_started_test(test);
 }
 
 }  // namespace tests

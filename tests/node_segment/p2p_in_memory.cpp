@@ -12,10 +12,7 @@
 
 #include <mpi.h>
 
-#include "communicator/internal_calls.hpp"
-#include "mpi_program.hpp"
-#include "tutti/mpi.hpp"
-#include "tutti/tutti.hpp"
+#include "memory_world.hpp"
 
 namespace {
 int sends_of_mpi = 0;
@@ -231,13 +228,6 @@ void posted_receives(communicator& c) {
   }
   receive(c, left(), 1, left(), 1, 300'000);
   s.wait();
-}
-
-// This program calls tutti only, as a program of run() does.
-communicator adopt_for_memory() {
-  communicator made = adopt(MPI_COMM_WORLD);
-  dynamic_cast<mpi::mpi_endpoint&>(detail::endpoint_of(detail::impl_of(made))).leave_p2p_to_mpi(false);
-  return made;
 }
 
 void run_all() {

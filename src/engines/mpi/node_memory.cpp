@@ -148,7 +148,8 @@ std::unique_ptr<node_memory::collectives> node_memory::enter(const detail::group
   std::vector<std::byte*> blocks;
   for (std::size_t i = 0; i < members.size(); ++i)
     blocks.push_back(found.memory + i * collectives::bytes(slots));
-  return std::make_unique<collectives>(blocks, members, member, slots, messages_->words());
+  if (first_call_ != 0) collectives::start_at(blocks[static_cast<std::size_t>(member)], slots, first_call_);
+  return std::make_unique<collectives>(blocks, members, member, slots, messages_->words(), first_call_);
 }
 
 }  // namespace tutti::mpi

@@ -63,6 +63,9 @@ class node_memory {
   /// For tests: another limit of all kinds, the same on all ranks, for groups that are opened
   /// later.
   void set_min_bytes_by_address(std::size_t bytes) noexcept { min_bytes_by_address_ = bytes; }
+  /// For tests: the number of the first call of groups that are opened later, the same on all
+  /// ranks. All members open the group and pass a barrier before its first call.
+  void set_first_call(std::uint64_t number) noexcept { first_call_ = number; }
   /// The calls of this rank by address.
   std::uint64_t calls_by_address() const noexcept { return calls_by_address_; }
   void count_call_by_address() noexcept { ++calls_by_address_; }
@@ -90,7 +93,7 @@ class node_memory {
   std::string why_not_copy_;
   std::vector<int> pids_;  // 0: this rank, or one in another PID namespace
   std::optional<std::size_t> min_bytes_by_address_;
-  std::uint64_t calls_by_address_ = 0;
+  std::uint64_t calls_by_address_ = 0, first_call_ = 0;
   bool shares_buffers_ = false, arena_published_ = false;
   std::string why_not_buffers_;
   std::size_t min_bytes_in_shared_buffers_ = detail::min_bytes_in_shared_buffers;

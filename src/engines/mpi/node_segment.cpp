@@ -44,11 +44,14 @@ std::string node_segment::attach(memory_kind kind, const shm::segment_layout& la
 // The leader provides all memory of the window. The areas are placed by the ranks that touch them
 // first, as in the other kinds.
 std::string node_segment::attach_window(const shm::segment_layout& layout) {
+  // Without space, a rank of MPICH gets SIGBUS later, and ranks of Open MPI 4.1 wait forever.
+  std::string why;
+  if (rank_ == 0) why = shm::segment::validate_window_space(layout);
+  if (!first_error_of_all(why).empty()) return why;
   void* mine = nullptr;
   const std::size_t bytes = rank_ == 0 ? shm::segment::window_bytes(layout) : 0;
   const int code =
       MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, node_, &mine, &window_);
-  std::string why;
   if (code != MPI_SUCCESS) why = mpi_text("MPI_Win_allocate_shared", code);
   if (!first_error_of_all(why).empty()) {
     window_ = MPI_WIN_NULL;  // some ranks may have none, so nobody can free it

@@ -29,7 +29,8 @@ std::optional<peer_watch::loss> peer_watch::look_closely() {
       continue;
     if (node_.role(next_) != shm::segment_role::joined) continue;
     node_.abort(next_);
-    return lost(next_);
+    // A rank that has noticed a loss before may have ended since, and is not the cause.
+    return lost(node_.lost_rank());
   }
   return {};
 }

@@ -110,6 +110,19 @@ std::size_t segment::window_bytes(const segment_layout& layout) noexcept {
   return layout.bytes() + window_alignment;
 }
 
+std::string segment::validate_window_space(const segment_layout& layout) {
+  std::uint64_t nonce[2];
+  std::string why = draw_nonce(nonce), name;
+  if (!why.empty()) return why;
+  int file = -1;
+  why = create_named_file(window_bytes(layout), nonce[0], file, name);
+  if (!why.empty()) return why;
+  remove_named_file(name);
+  why = allocate(file, 0, window_bytes(layout));
+  ::close(file);
+  return why;
+}
+
 // The processes map whole pages, so the offset is the same in all of them.
 std::string segment::create_in(void* window, const segment_layout& layout, segment_offer& offer) {
   begin(memory_kind::window, layout);

@@ -62,6 +62,9 @@ class segment {
   std::string create_in(void* window, const segment_layout& layout, segment_offer& offer);
   std::string attach_in(void* window, const segment_offer& offer, const segment_layout& layout);
   static std::size_t window_bytes(const segment_layout& layout) noexcept;
+  /// Returns a reason if /dev/shm has no space for a window now. MPIs make windows of files there,
+  /// and do not allocate them.
+  static std::string validate_window_space(const segment_layout& layout);
   /// By all ranks. Allocates the area of the rank, fills it with zeros and publishes its process.
   std::string join(int rank);
   /// By all ranks, when all have attached or failed. Removes the name of the memory.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A leader that is killed during the set-up leaves nothing behind.
+// A rank that is killed during the set-up leaves nothing behind.
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -45,15 +46,16 @@ int lead(memory_kind kind) {
   return 0;
 }
 
-// Runs a leader up to its stop number `stop`, before or after a system call. Calls `then`, which
+// Runs a process up to its stop number `stop`, before or after a system call. Calls `then`, which
 // gets its pid, and returns true. Returns false if it ended before; then `status` is -1 if this
 // process may not trace.
-bool stop_leader(memory_kind kind, int stop, int& status, void (*then)(int pid)) {
+bool stop_process(const std::function<int()>& body, int stop, int& status,
+                  const std::function<void(int pid)>& then) {
   const int pid = fork();
   if (pid == 0) {
     if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(9);
     raise(SIGSTOP);
-    _exit(lead(kind));
+    _exit(body());
   }
   waitpid(pid, &status, 0);
   if (!WIFSTOPPED(status)) return status = -1, false;
@@ -73,7 +75,7 @@ bool at_every_stop(memory_kind kind, void (*then)(int pid), void (*check)(int st
   for (int stop = 1;; ++stop) {
     SCOPED_TRACE("stop " + std::to_string(stop) + " with " + name_of(kind));
     int status = 0;
-    if (stop_leader(kind, stop, status, then)) {
+    if (stop_process([&] { return lead(kind); }, stop, status, then)) {
       check(status);
       continue;
     }
@@ -106,6 +108,44 @@ TEST(crashes, at_every_system_call_of_the_leader) {
     if (!traced) GTEST_SKIP() << "no process may be traced";
     EXPECT_EQ(leftovers != 0, kind == memory_kind::file) << leftovers;
   }
+}
+
+// The leader can tell that a rank is absent or dead, and leaves nothing behind.
+TEST(crashes, at_every_system_call_of_another_rank) {
+  for (const memory_kind kind : {memory_kind::memfd, memory_kind::file})
+    for (int stop = 1;; ++stop) {
+      SCOPED_TRACE("stop " + std::to_string(stop) + " with " + name_of(kind));
+      const segment_layout layout = small_layout();
+      segment mine;
+      segment_offer offer;
+      ASSERT_EQ(mine.create(kind, layout, offer), "");
+      ASSERT_EQ(mine.join(0), "");
+      int status = 0;
+      const auto take_part = [&] {
+        segment other;
+        if (!other.attach(offer, layout).empty()) return 2;
+        other.complete_attach();
+        if (!other.join(1).empty()) return 3;
+        other.complete();
+        return 0;
+      };
+      const bool killed = stop_process(take_part, stop, status, [](int pid) { kill(pid, SIGKILL); });
+      if (status == -1) GTEST_SKIP() << "no process may be traced";
+      if (killed) {
+        EXPECT_TRUE(WIFSIGNALED(status)) << status;
+        EXPECT_TRUE(mine.role(1) != segment_role::joined || !mine.peer_is_alive(1));
+      }
+      EXPECT_EQ(mine.lost_rank(), -1);
+      EXPECT_TRUE(mine.peer_is_alive(0));
+      mine.complete_attach();
+      EXPECT_EQ(files_of(getpid()), 0u);
+      mine.complete();
+      if (killed) continue;
+      EXPECT_EQ(status, 0);
+      EXPECT_EQ(mine.role(1), segment_role::left);
+      EXPECT_GT(stop, 15) << "the set-up has more system calls";
+      break;
+    }
 }
 
 // The other leader looks for leftovers at the worst moments, such as before the file is locked.

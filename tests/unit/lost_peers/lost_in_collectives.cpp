@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A rank ends at each step of collectives in memory. The others notice it, and take no unfinished
+// data for a result.
+#include <cstring>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "unit/lost_peers/mortal_job.hpp"
+
+namespace tutti::shm {
+namespace {
+
+constexpr std::size_t never = ~std::size_t{0};
+void mismatch(int, std::uint64_t) { throw failure("the calls differ"); }
+
+void bcast(mortal_rank& me, int root, std::size_t words) {
+  std::vector<std::uint64_t> data(words, me.rank() == root ? 77 : 0);
+  watching_waiter w = me.waiter();
+  me.calls.bcast(data.data(), 8 * words, root, 2, w, mismatch);
+  require(data == std::vector<std::uint64_t>(words, 77), "a bcast is not intact");
+}
+
+void allreduce(mortal_rank& me, std::size_t words) {
+  std::vector<std::uint64_t> data(words, static_cast<std::uint64_t>(me.rank() + 1));
+  watching_waiter w = me.waiter();
+  me.calls.allreduce(
+      data.data(), data.data(), 8 * words, 3,
+      [words](void* sum, const std::byte* operand) {
+        for (std::size_t i = 0; i < words; ++i) {
+          std::uint64_t one;
+          std::memcpy(&one, operand + 8 * i, 8);
+          static_cast<std::uint64_t*>(sum)[i] += one;
+        }
+      },
+      w, mismatch);
+  require(data == std::vector<std::uint64_t>(words, 6), "an allreduce is not intact");
+}
+
+TEST(lost_in_collectives, in_lines) {
+  end_at_every_step(10, never, [](mortal_rank& me) {
+    me.barrier();
+    bcast(me, 1, 2);
+    allreduce(me, 3);
+    bcast(me, 0, 6);
+  });
+}
+
+// The root waits for the slots of five calls.
+TEST(lost_in_collectives, in_slots) {
+  end_at_every_step(10, never, [](mortal_rank& me) {
+    for (int i = 0; i < 3; ++i) bcast(me, 2, 100);
+    allreduce(me, 128);
+    bcast(me, 2, 7);
+    bcast(me, 0, 7);
+  });
+}
+
+// Two calls under way at the same time. The second one ends first.
+TEST(lost_in_collectives, in_calls_that_overlap) {
+  end_at_every_step(8, never, [](mortal_rank& me) {
+    auto& of = me.calls;
+    const std::uint64_t n = of.begin(2);
+    const auto post = [&](std::uint64_t call, std::size_t bytes) {
+      me.wait([&] { return of.may_post(call, bytes); });
+      const std::vector<std::byte> data(bytes, static_cast<std::byte>(me.rank() + 1));
+      mortal_memory::write(of.operand(call, bytes), data.data(), bytes);
+      of.post(call, 9);
+      of.wake_members();
+    };
+    const auto take = [&](std::uint64_t call, std::size_t bytes) {
+      for (int i = 0; i < of.size(); ++i) {
+        if (i == me.rank()) continue;
+        me.wait([&] { return of.has_posted(call, i); });
+        for (std::size_t k = 0; k < bytes; ++k)
+          require(of.operand_of(call, i, bytes)[k] == static_cast<std::byte>(i + 1), "a post is not intact");
+      }
+      of.finish(call);
+    };
+    post(n, 40);
+    post(n + 1, 500);
+    take(n + 1, 500);
+    take(n, 40);
+  });
+}
+
+// Rank `owner` shares the address of its buffer. Readers that are refused get messages.
+void by_address(mortal_rank& me, int owner) {
+  constexpr std::size_t bytes = 3000;
+  auto& of = me.calls;
+  const std::uint64_t n = of.begin();
+  std::vector<std::byte> data(bytes, me.rank() == owner ? std::byte{5} : std::byte{0});
+  if (me.rank() == owner) {
+    me.wait([&] { return of.may_post(n, 8); });
+    const std::uint64_t address = reinterpret_cast<std::uintptr_t>(data.data());
+    mortal_memory::write(of.operand(n, 8), &address, 8);
+    of.post(n, 4);
+    of.wake_members();
+    of.finish_by_address(n);
+    std::vector<send_request> sends(mortal_ranks);
+    me.wait([&] {
+      bool finished = true;
+      for (int i = 0; i < of.size(); ++i) {
+        if (i == owner) continue;
+        send_request& one = sends[static_cast<std::size_t>(i)];
+        if (one.bytes == 0 && of.has_requested_messages(n, i)) {
+          one = send_request{n, data.data(), bytes};
+          me.to(i).start(one);
+        }
+        finished = finished && of.has_finished(n, i) && (one.bytes == 0 || one.is_complete());
+      }
+      return finished;
+    });
+    return;
+  }
+  recv_request received{n, data.data(), bytes};
+  me.wait([&] { return of.has_posted(n, owner); });
+  std::uint64_t address = 0;
+  mortal_memory::read(&address, of.operand_of(n, owner, 8), 8);
+  int error = 0;
+  const remote_read how = mortal_memory::read_remote(me.pid_of(owner), data.data(), address, bytes, error);
+  if (how == remote_read::gone) me.wait([] { return false; });
+  if (how == remote_read::refused) {
+    of.request_messages();
+    me.from(owner).start(received);
+    me.wait([&] { return received.is_complete(); });
+  }
+  require(data == std::vector<std::byte>(bytes, std::byte{5}), "a part is not intact");
+  of.finish_by_address(n);
+}
+
+TEST(lost_in_collectives, by_address) {
+  end_at_every_step(5, never, [](mortal_rank& me) {
+    by_address(me, 0);
+    by_address(me, 1);
+  });
+}
+
+TEST(lost_in_collectives, by_address_with_refused_reads) {
+  end_at_every_step(8, never, [](mortal_rank& me) {
+    mortal_memory::reads_refused = me.rank() == 2;
+    by_address(me, 0);
+    by_address(me, 1);
+  });
+}
+
+}  // namespace
+}  // namespace tutti::shm
