@@ -58,7 +58,8 @@ int run_started_test(const Test& test) {
   return 0;
 }
 
-/// The same for a program that has not initialized MPI. `level`: of threads, which MPI is asked for.
+/// The same for a program that has not initialized MPI. `level`: of threads, which MPI is asked
+/// for.
 template <class Test>
 void run_test(int argc, char** argv, const Test& test, int level = MPI_THREAD_SINGLE) {
   int provided = level;
