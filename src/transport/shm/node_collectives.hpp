@@ -81,6 +81,9 @@ class node_collectives {
     auto* const lines = reinterpret_cast<post_line*>(&b + 1);
     for (std::uint32_t i = 0; i < lines_of(slot_bytes); ++i)
       lines[i].sequence.store(start, std::memory_order_relaxed);
+    auto* const words = reinterpret_cast<std::atomic<std::uint64_t>*>(lines + lines_of(slot_bytes));
+    for (std::uint32_t i = 0; slot_bytes > 0 && i < T::line_count_with_slots; ++i)
+      words[i].store(start, std::memory_order_relaxed);
   }
 
   int size() const noexcept { return static_cast<int>(blocks_.size()); }
