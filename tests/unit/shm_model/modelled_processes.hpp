@@ -36,17 +36,19 @@ struct options {
   bool tso = false;
   bool fenced = false;  // else sleepers make all processes pass a barrier
   bool polls = false;   // nobody sleeps, which leaves far fewer states
+
   // --- Reductions, which leave fewer executions
-  // The stores of a process are visible, in any order that is permitted, before its next load. Only
-  // sleepers depend on other executions.
+  /// The stores of a process are visible, in any order that is permitted, before its next load.
+  /// Only sleepers depend on other executions.
   bool prompt = false;
-  bool plain_loads_join = false;  // plain loads are one operation with the load before them
-  // All loads between two stores are one operation. Plain stores become visible with the store that
-  // follows them.
+  bool plain_loads_join = false;  ///< plain loads are one operation with the load before them
+  /// All loads between two stores are one operation. Plain stores become visible with the store
+  /// that follows them.
   bool joined = false;
+
   // --- The kernel
   bool refuse_remote_reads = false;
-  bool may_refuse_remote_reads = false;  // each read is complete in one interleaving, refused in another
+  bool may_refuse_remote_reads = false;  // the search examines both results of each read
   // --- Errors
   bool publish_is_relaxed = false;       // the number may become visible before the payload
   bool reads_cell_after_credit = false;  // the receiver returns a cell before it copies
@@ -61,8 +63,8 @@ struct scenario {
   std::vector<std::function<void()>> processes;
   std::function<void()> prepare;  // writes the initial memory
   options how;
-  /// The process that alone writes a line of 64 bytes; -1: several. Its own loads of the line are no
-  /// operations, which leaves fewer states. May be empty.
+  /// The process that alone writes a line of 64 bytes; -1: several. Its own loads of the line are
+  /// no operations, which leaves fewer states. May be empty.
   std::vector<int> writers;
   /// May require() something of the memory when all processes have ended. May be empty.
   std::function<void(const std::byte* memory)> at_end;
