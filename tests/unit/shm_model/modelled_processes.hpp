@@ -96,6 +96,8 @@ void drain();
 std::uint32_t exchange(const void* at, std::uint32_t value);
 void wake_sleeper(const void* at);
 void sleep_on(const void* at, std::uint32_t value);
+/// One step that has the memory in `shared` for itself, as under a mutex.
+std::uint64_t locked(const std::function<std::uint64_t()>& operation);
 /// begin_poll() is the point to which a blocked poll() returns. poll() does not block if the
 /// process has stored something since then.
 void begin_poll();

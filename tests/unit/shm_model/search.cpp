@@ -24,7 +24,18 @@ struct buffered_store {
   store_kind kind;
 };
 
-enum class action : std::uint8_t { load, remote_load, drain, exchange, wake, sleep, barrier, poll, none };
+enum class action : std::uint8_t {
+  load,
+  remote_load,
+  drain,
+  exchange,
+  wake,
+  sleep,
+  barrier,
+  locked,
+  poll,
+  none
+};
 struct operation {
   action what = action::none;
   std::uint32_t at = 0, bytes = 0, value = 0;
@@ -47,7 +58,7 @@ struct machine {
 
 // The process that runs, and how far its replay is.
 struct replay {
-  const machine* all = nullptr;
+  machine* all = nullptr;
   process_state* process = nullptr;
   const scenario* of = nullptr;
   std::size_t cursor = 0;
@@ -56,6 +67,7 @@ struct replay {
   std::uint32_t poll_stores = 0;
   std::vector<delayed_read> delayed;
   bool joins = false;  // loads are part of the operation that was made last
+  bool has_lock = false;
 };
 replay now;
 machine* initial = nullptr;  // during scenario::prepare
@@ -117,8 +129,9 @@ void make_visible(std::vector<std::byte>& memory, const buffered_store& s) {
 void run(const scenario& s, machine& m, std::size_t i) {
   process_state& p = m.processes[i];
   const bool joins = p.pending.what == action::load || p.pending.what == action::remote_load;
+  const bool has_lock = p.pending.what == action::locked;
   p.pending = {};
-  now = {&m, &p, &s, 0, 0, 0, 0, {}, joins};
+  now = {&m, &p, &s, 0, 0, 0, 0, {}, joins, has_lock};
   try {
     s.processes[i]();
     p.finished = true;
@@ -172,8 +185,9 @@ std::vector<std::size_t> execute(machine& m, std::size_t i, bool fails = false) 
       push_result(p, m.memory.data() + o.at, sizeof word);
       std::memcpy(m.memory.data() + o.at, &o.value, sizeof word);
       break;
-    case action::poll:
-      break;  // the process tries again
+    case action::poll:    // the process tries again
+    case action::locked:  // the process makes the operation
+      break;
     case action::sleep:
       std::memcpy(&word, m.memory.data() + o.at, sizeof word);
       if (word == o.value) {
@@ -393,6 +407,18 @@ std::uint32_t exchange(const void* at, std::uint32_t value) {
 }
 void wake_sleeper(const void* at) { perform({action::wake, offset_of(at), 4, 0}); }
 void sleep_on(const void* at, std::uint32_t value) { perform({action::sleep, offset_of(at), 4, value}); }
+std::uint64_t locked(const std::function<std::uint64_t()>& operation) {
+  if (now.cursor == now.process->results.size() && std::exchange(now.has_lock, false)) {
+    std::vector<std::byte>& memory = now.all->memory;
+    std::memcpy(shared, memory.data(), memory.size());
+    const std::uint64_t made = operation();
+    std::memcpy(memory.data(), shared, memory.size());
+    push_result(*now.process, &made, sizeof made);
+  }
+  std::uint64_t result;
+  perform({action::locked}, &result, sizeof result);
+  return result;
+}
 void barrier() { perform({action::barrier}); }
 const options& how() noexcept { return now.of->how; }
 std::vector<delayed_read>& delayed_reads() noexcept { return now.delayed; }
