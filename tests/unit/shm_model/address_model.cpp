@@ -110,9 +110,9 @@ TEST(address_model, calls_overlap) {
 TEST(address_model, members_sleep_and_wake) {
   expect_correct_asleep("bcast asleep", {}, one_by_one({{what::bcast, 0}}));
   expect_correct_asleep("allgather asleep", {}, one_by_one({{what::allgather}}));
-  expect_correct_asleep("two bcasts asleep", {.prompt = true},
+  expect_correct_asleep("two bcasts asleep", {.plain_loads_join = true},
                         one_by_one({{what::bcast, 0}, {what::bcast, 1}}));
-  expect_correct_asleep("two overlapping bcasts asleep", {.prompt = true},
+  expect_correct_asleep("two overlapping bcasts asleep, prompt", {.prompt = true},
                         overlapping({{what::bcast, 0}, {what::bcast, 1}}));
 }
 TEST(address_model, members_that_cannot_read_sleep_and_wake) {

@@ -158,23 +158,28 @@ TEST(arrivals_model, receivers_sleep_and_wake) {
                                                   expect_next(me, 0, 1, 2, 8);
                                                   expect_next(me, 0, 1, 3, 16);
                                                 }},
-                                               {.fenced = fenced, .prompt = true}));
+                                               {.fenced = fenced}));
 }
 
+struct wider_traits : small_traits {
+  static constexpr std::uint32_t slot_count = 4;
+};
+
 // The receiver takes only messages that no other precedes, until the ring of two slots is full.
+template <class T = small_traits>
 scenario behind_a_schedule(options how, int before, bool all) {
-  return channels(2,
-                  {[=](auto& me) {
-                     for (int i = 0; i < before; ++i) me.send(1, schedule, 8, i);
-                     post(me, 1, 1, 2, 8);
-                     post(me, 1, 1, 3, 8);
-                   },
-                   [=](auto& me) {
-                     expect_next(me, 0, 1, 2, 8, all);
-                     expect_next(me, 0, 1, 3, 8, all);
-                     for (int i = 0; i < before; ++i) me.recv(0, schedule, 8, i);
-                   }},
-                  how);
+  return channels<T>(2,
+                     {[=](auto& me) {
+                        for (int i = 0; i < before; ++i) me.send(1, schedule, 8, i);
+                        post(me, 1, 1, 2, 8);
+                        post(me, 1, 1, 3, 8);
+                      },
+                      [=](auto& me) {
+                        expect_next(me, 0, 1, 2, 8, all);
+                        expect_next(me, 0, 1, 3, 8, all);
+                        for (int i = 0; i < before; ++i) me.recv(0, schedule, 8, i);
+                      }},
+                     how);
 }
 TEST(arrivals_model, a_full_ring_is_emptied) {
   expect_correct("one message before", behind_a_schedule(polling, 1, false));
@@ -220,15 +225,15 @@ TEST(arrivals_model, announced_messages_wait_for_their_grant) {
 }
 TEST(arrivals_model, granted_senders_sleep_and_wake) {
   for (const bool fenced : {false, true})
-    expect_correct("discarded asleep", announced({.fenced = fenced, .prompt = true}, true, false, false));
+    expect_correct("discarded asleep", announced({.fenced = fenced}, true, false, false));
 }
 
 // --- Errors that the search must find
 
+TEST(arrivals_model, finds_messages_behind_others_in_a_ring_with_space) {
+  EXPECT_EQ(search(behind_a_schedule<wider_traits>(polling, 1, false)).violation, "deadlock");
+}
 // A full ring would be emptied.
-struct wider_traits : small_traits {
-  static constexpr std::uint32_t slot_count = 4;
-};
 TEST(arrivals_model, finds_grants_behind_other_messages) {
   EXPECT_EQ(search(announced<wider_traits>(polling, true, true, true)).violation, "");
   EXPECT_EQ(search(announced<wider_traits>(polling, true, false, true)).violation, "deadlock");

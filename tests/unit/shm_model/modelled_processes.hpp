@@ -39,7 +39,7 @@ struct options {
 
   // --- Reductions, which leave fewer executions
   /// The stores of a process are visible, in any order that is permitted, before its next load.
-  /// Only sleepers depend on other executions.
+  /// Only sleepers depend on other executions: a missing barrier is not found.
   bool prompt = false;
   bool plain_loads_join = false;  ///< plain loads are one operation with the load before them
   /// All loads between two stores are one operation. Plain stores become visible with the store

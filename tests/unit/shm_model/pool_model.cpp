@@ -122,7 +122,7 @@ TEST(pool_model, one_sender_has_two_receivers) {
 
 TEST(pool_model, senders_of_long_messages_sleep_and_wake) {
   for (const bool fenced : {false, true}) {
-    const options how{.fenced = fenced, .prompt = true};
+    const options how{.fenced = fenced};
     expect_correct("long message asleep", channels(1,
                                                    {[](process& me) {
                                                       me.send(1, a, 24);
