@@ -258,7 +258,7 @@ void run_groups(tutti::mpi::mpi_endpoint& ep) {
     groups.push_back(ep.open_locally(all_ranks(), {n, 7}));
     context& one = *groups.back();
     const bool slots = one.native_in_memory(signature_of(collective::allgatherv)).has_value();
-    require(slots == (n < shm::group_memory::sizes::large_groups),
+    require(slots == (n < shm::group_memory::sizes{}.large_groups),
             "group " + std::to_string(n) + " has other memory");
     reduce_in(one, slots ? 512 : 3, false);
     agreed_signature longer = signature_of(collective::bcast);

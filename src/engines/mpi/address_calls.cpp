@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engines/mpi/address_calls.hpp"
 
-#include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "engines/mpi/mpi_endpoint.hpp"
 
 namespace tutti::mpi {
 
-using memory = shm::process_memory;
+shm::remote_read address_environment::read(int rank, void* to, std::uint64_t address,
+                                           std::size_t bytes) const {
+  int error = 0;
+  const shm::remote_read got = memory::read_remote(ep.memory().pid(rank), to, address, bytes, error);
+  if (got == shm::remote_read::refused) ep.memory().report_refusal(ep.rank(), ep.job_rank_of(rank), error);
+  return got;
+}
 
 address_calls::address_calls(mpi_endpoint& ep, node_memory::collectives& of,
-                             std::function<void(std::uint64_t, int, std::uint64_t)> on_mismatch)
-    : ep_(ep), of_(of), on_mismatch_(std::move(on_mismatch)), messages_(ep, ep.memory().number_of(of)) {
+                             address_steps<address_environment>::mismatch on_mismatch)
+    : steps_({ep}, of, ep, ep.memory().number_of(of), std::move(on_mismatch)) {
   for (std::size_t i = 0; i < from_.size(); ++i) {
     const auto what = static_cast<collective>(i);
     const std::size_t limit = ep.memory().min_bytes_by_address(what, ep.is_oversubscribed());
@@ -21,215 +25,8 @@ address_calls::address_calls(mpi_endpoint& ep, node_memory::collectives& of,
   }
 }
 
-shm::wait_site address_calls::site(const call& c) noexcept {
-  const char* const algorithm = c.on_behalf == 0 ? "native" : "an exchange before it";
-  return {detail::called(c), algorithm, "the other members", -1, -1, shm::wait_site::unnumbered};
-}
-
 bool address_calls::advance(const call& c, memory_progress& p, bool overlaps) {
-  return with_kind_by_address(c.what, [&]<class Kind>(Kind) { return advance_call<Kind>(c, p, overlaps); });
-}
-
-template <class Kind>
-bool address_calls::advance_call(const call& c, memory_progress& p, bool overlaps) {
-  address_round r{c, of_.size(), of_.member(), p.pieces.unit, p.pieces.length, false};
-  while (p.rounds_left > 0) {
-    r.second = p.rounds_left < Kind::rounds;
-    if (!post<Kind>(r, p, overlaps)) return false;
-    send_parts_of_rounds<Kind>(r, p.number - (r.second ? 1 : 0), p.number + 1);
-    if (!take<Kind>(r, p)) return false;
-    of_.finish_by_address(p.number);
-    messages_.end(p.number);
-    ++p.number;
-    --p.rounds_left;
-    p.next = 0;
-    p.at = 0;
-    p.posted = p.by_messages = false;
-  }
-  return readers_have_finished<Kind>(r, p, p.number - Kind::rounds);
-}
-
-template <class Kind>
-bool address_calls::post(const address_round& r, memory_progress& p, bool overlaps) {
-  if (p.posted) return true;
-  bool has_readers = false;
-  for (int i = 0; i < r.size && !has_readers; ++i) has_readers = Kind::reads(r, i, r.member);
-  if (has_readers) {
-    const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(Kind::shared(r)));
-    if (!of_.may_post(p.number, sizeof address)) return false;
-    memory::write(of_.operand(p.number, sizeof address), &address, sizeof address);
-    of_.post(p.number, p.digest);
-  }
-  if (overlaps) of_.wake_members();
-  p.posted = true;
-  return true;
-}
-
-bool address_calls::has_posted(const memory_progress& p, int i) {
-  if (!of_.has_posted(p.number, i)) return false;
-  if (const std::uint64_t other = of_.digest_of(p.number, i); other != p.digest) [[unlikely]]
-    on_mismatch_(p.digest, i, other);
-  return true;
-}
-
-// A process that has ended is a reason to wait. The wait finds the loss.
-address_calls::taken address_calls::read(const memory_progress& p, int i, std::byte* to, std::size_t offset,
-                                         std::size_t bytes) {
-  std::uint64_t address = 0;
-  memory::read(&address, of_.operand_of(p.number, i, sizeof address), sizeof address);
-  const int rank = of_.rank_of(i);
-  int error = 0;
-  switch (memory::read_remote(ep_.memory().pid(rank), to, address + offset, bytes, error)) {
-    case shm::remote_read::complete:
-      return taken::yes;
-    case shm::remote_read::gone:
-      return taken::not_yet;
-    case shm::remote_read::refused:
-      break;
-  }
-  ep_.memory().report_refusal(ep_.rank(), ep_.job_rank_of(rank), error);
-  return taken::refused;
-}
-
-template <class Kind>
-bool address_calls::take(const address_round& r, memory_progress& p) {
-  const bool combines = Kind::combines(r);
-  if (!of_.has_requested_messages(p.number, r.member)) [[likely]] {
-    const taken now = combines ? combine_parts<Kind>(r, p) : copy_parts<Kind>(r, p);
-    if (now != taken::refused) return now == taken::yes;
-    of_.request_messages();
-  }
-  // Another call may have been refused. All owners of this round send messages, also those whose
-  // parts have been read.
-  if (!std::exchange(p.by_messages, true)) p.next = 0;
-  return combines ? receive_and_combine<Kind>(r, p) : receive_and_copy<Kind>(r, p);
-}
-
-template <class Kind>
-void address_calls::copy_own(const address_round& r) const {
-  if (const std::byte* const from = Kind::own_part(r); from != nullptr)
-    memory::read(Kind::target(r, r.member), from, Kind::part(r, r.member, r.member).bytes);
-}
-
-// The members begin with different owners, so that not all of them read from the same memory.
-template <class Kind>
-address_calls::taken address_calls::copy_parts(const address_round& r, memory_progress& p) {
-  for (; p.next < r.size; ++p.next) {
-    const int i = (r.member + p.next) % r.size;
-    if (i == r.member) copy_own<Kind>(r);
-    if (!Kind::reads(r, r.member, i)) continue;
-    if (!has_posted(p, i)) return taken::not_yet;
-    const address_part part = Kind::part(r, r.member, i);
-    if (part.bytes == 0) continue;
-    const taken now = read(p, i, Kind::target(r, i), part.offset, part.bytes);
-    if (now != taken::yes) return now;
-  }
-  return taken::yes;
-}
-
-// In place, the output keeps the operand of this member until the result of the piece is known.
-template <class Kind>
-address_calls::taken address_calls::combine_parts(const address_round& r, memory_progress& p) {
-  for (; p.next < r.size; ++p.next)
-    if (p.next != r.member && !has_posted(p, p.next)) return taken::not_yet;
-  const address_part part = Kind::part(r, r.member, r.member);
-  const std::size_t all = part.bytes / r.unit;
-  const std::size_t piece = std::max<std::size_t>(1, detail::combined_piece_bytes / r.unit);
-  if (scratch_bytes_ < 2 * piece * r.unit) {
-    scratch_bytes_ = 2 * piece * r.unit;
-    scratch_ = allocate_aligned(scratch_bytes_);
-  }
-  std::byte* const operand = scratch_.get();
-  for (; p.at < all; p.at += std::min(piece, all - p.at)) {
-    const std::size_t n = std::min(piece, all - p.at), bytes = n * r.unit, offset = p.at * r.unit;
-    std::byte* const to = Kind::target(r, r.member) + offset;
-    std::byte* const result = r.c.in_place ? operand + piece * r.unit : to;
-    for (int i = 0; i < r.size; ++i) {
-      const std::byte* from = Kind::own_part(r) + offset;
-      if (i != r.member) {
-        std::byte* const into = i == 0 ? result : operand;
-        const taken now = read(p, i, into, part.offset + offset, bytes);
-        if (now != taken::yes) return now;
-        from = into;
-      }
-      if (i > 0)
-        r.c.op.combine(result, from, result, n, r.c.op.state);
-      else if (from != result)
-        std::memcpy(result, from, bytes);
-    }
-    if (result != to) std::memcpy(to, result, bytes);
-  }
-  return taken::yes;
-}
-
-template <class Kind>
-bool address_calls::receive_and_copy(const address_round& r, memory_progress& p) {
-  for (; p.next < r.size; ++p.next) {
-    const int i = (r.member + p.next) % r.size;
-    if (i == r.member) copy_own<Kind>(r);
-    if (!Kind::reads(r, r.member, i)) continue;
-    if (!has_posted(p, i)) return false;
-    const std::size_t bytes = Kind::part(r, r.member, i).bytes;
-    if (bytes == 0) continue;
-    if (!messages_.receive(p.number, of_.rank_of(i), Kind::target(r, i), bytes, site(r.c))) return false;
-  }
-  return true;
-}
-
-// Messages have whole parts. The units before p.at were combined before the refusal.
-template <class Kind>
-bool address_calls::receive_and_combine(const address_round& r, memory_progress& p) {
-  const std::size_t all = Kind::part(r, r.member, r.member).bytes, offset = p.at * r.unit,
-                    bytes = all - offset;
-  if (bytes == 0 && offset == 0) return true;
-  std::byte* const to = Kind::target(r, r.member) + offset;
-  std::byte* const result = r.c.in_place ? messages_.result(p.number, bytes) : to;
-  for (; p.next < r.size; ++p.next) {
-    const std::byte* from = Kind::own_part(r) + offset;
-    if (p.next != r.member) {
-      if (!has_posted(p, p.next)) return false;
-      std::byte* const operand = messages_.operand(p.number, all);
-      if (!messages_.receive(p.number, of_.rank_of(p.next), operand, all, site(r.c))) return false;
-      from = operand + offset;
-    }
-    if (p.next > 0)
-      r.c.op.combine(result, from, result, bytes / r.unit, r.c.op.state);
-    else
-      std::memcpy(result, from, bytes);
-  }
-  if (result != to) std::memcpy(to, result, bytes);
-  return true;
-}
-
-template <class Kind>
-void address_calls::send_parts(const address_round& r, std::uint64_t n) {
-  for (int i = 0; i < r.size; ++i) {
-    if (!Kind::reads(r, i, r.member) || !of_.has_requested_messages(n, i)) [[likely]]
-      continue;
-    const address_part part = Kind::part(r, i, r.member);
-    if (part.bytes > 0) messages_.send(n, of_.rank_of(i), Kind::shared(r) + part.offset, part.bytes);
-  }
-}
-
-// A member may still need its part of the first round of an allreduce while this one is in the
-// second round.
-template <class Kind>
-void address_calls::send_parts_of_rounds(address_round r, std::uint64_t first, std::uint64_t end) {
-  for (std::uint64_t n = first; n != end; ++n) {
-    r.second = n != first;
-    send_parts<Kind>(r, n);
-  }
-  messages_.progress();
-}
-
-// A reader that has finished its last round has finished the first one too.
-template <class Kind>
-bool address_calls::readers_have_finished(const address_round& r, memory_progress& p, std::uint64_t first) {
-  const std::uint64_t end = p.number;
-  send_parts_of_rounds<Kind>(r, first, end);
-  for (; p.next < r.size; ++p.next)
-    if (Kind::reads(r, p.next, r.member) && !of_.has_finished(end - 1, p.next)) return false;
-  return messages_.all_sent(first, end - 1, site(r.c));
+  return steps_.advance(c, p, overlaps);
 }
 
 }  // namespace tutti::mpi

@@ -29,7 +29,7 @@ struct memory_progress {
   int next = 0;              // the first member whose post has not been taken
   bool posted = false;       // in this round, as far as this member posts
   bool second = false;       // of the two rounds of a piece in slices
-  bool by_address = false;   // see address_calls.hpp, also for the next
+  bool by_address = false;   // see address_steps.hpp, also for the next
   bool by_messages = false;  // the parts of this round come as messages
   /// See shared_buffer_calls.hpp.
   enum class buffer_step : std::uint8_t { none, exchange, finish, skip };

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The parts of calls by address that the kernel does not let a reader copy. The owner sends them as
-// messages through the node's channels.
+// messages through the node's channels. The endpoint is mpi_endpoint, or that of a model.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <new>
 
+#include "transport/shm/p2p_arrivals.hpp"
 #include "transport/shm/wait_interface.hpp"
 #include "transport/transfer.hpp"
 
 namespace tutti::mpi {
-
-class mpi_endpoint;
 
 /// Memory for operands of any element type.
 struct free_aligned {
@@ -26,10 +26,11 @@ inline aligned_bytes allocate_aligned(std::size_t bytes) {
   return aligned_bytes(static_cast<std::byte*>(::operator new[](bytes, std::align_val_t{64})));
 }
 
+template <class Endpoint>
 class part_messages {
  public:
   /// `group`: no other group of the node has it. It has 27 bits.
-  part_messages(mpi_endpoint& ep, std::uint64_t group) noexcept;
+  part_messages(Endpoint& ep, std::uint64_t group) noexcept : ep_(ep), group_(group) {}
 
   // `n`: the number of the round. `rank`: of the other member, in the node.
 
@@ -60,13 +61,85 @@ class part_messages {
     aligned_bytes operand, result;
     detail::transfer state;
   };
+  static constexpr int round_bits = 34;  // rounds in progress at the same time are much closer
+
   std::uint64_t tag(std::uint64_t n) const noexcept;
   receiver& receiver_of(std::uint64_t n);
 
-  mpi_endpoint& ep_;
+  Endpoint& ep_;
   std::uint64_t group_;
   std::deque<sent_part> sent_;
   std::deque<receiver> receivers_;
 };
+
+// The contents of announced messages have numbers of 32 bits (node_p2p.cpp).
+template <class Endpoint>
+std::uint64_t part_messages<Endpoint>::tag(std::uint64_t n) const noexcept {
+  const std::uint64_t round = n & ((std::uint64_t{1} << round_bits) - 1);
+  return shm::tag_of(shm::message_kind::contents, std::uint64_t{1} << 61 | group_ << round_bits | round);
+}
+
+template <class Endpoint>
+void part_messages<Endpoint>::send(std::uint64_t n, int rank, const std::byte* data, std::size_t bytes) {
+  for (const sent_part& one : sent_)
+    if (one.n == n && one.rank == rank) return;
+  sent_part& one = sent_.emplace_back(sent_part{n, rank, false, {}});
+  ep_.messages_on_node()->isend(rank, tag(n), data, bytes, one.state);
+}
+
+template <class Endpoint>
+void part_messages<Endpoint>::progress() {
+  if (!sent_.empty()) [[unlikely]]
+    ep_.messages_on_node()->progress_all();
+}
+
+template <class Endpoint>
+bool part_messages<Endpoint>::all_sent(std::uint64_t first, std::uint64_t last, const shm::wait_site& site) {
+  const auto is_of_call = [&](const sent_part& one) { return one.n - first <= last - first; };
+  for (sent_part& one : sent_) {
+    if (!is_of_call(one) || one.complete) continue;
+    if (!ep_.finished_on_node(one.state, site)) return false;
+    one.complete = true;
+  }
+  std::erase_if(sent_, is_of_call);
+  return true;
+}
+
+template <class Endpoint>
+typename part_messages<Endpoint>::receiver& part_messages<Endpoint>::receiver_of(std::uint64_t n) {
+  const auto found =
+      std::find_if(receivers_.begin(), receivers_.end(), [&](const receiver& r) { return r.n == n; });
+  return found != receivers_.end() ? *found : receivers_.emplace_back(receiver{n, false, {}, {}, {}});
+}
+
+template <class Endpoint>
+bool part_messages<Endpoint>::receive(std::uint64_t n, int rank, std::byte* to, std::size_t bytes,
+                                      const shm::wait_site& site) {
+  receiver& r = receiver_of(n);
+  if (!r.under_way) ep_.messages_on_node()->irecv(rank, ep_.job_rank_of(rank), tag(n), to, bytes, r.state);
+  r.under_way = true;
+  if (!ep_.finished_on_node(r.state, site)) return false;
+  r.under_way = false;
+  return true;
+}
+
+template <class Endpoint>
+std::byte* part_messages<Endpoint>::operand(std::uint64_t n, std::size_t bytes) {
+  receiver& r = receiver_of(n);
+  if (!r.operand) r.operand = allocate_aligned(bytes);
+  return r.operand.get();
+}
+
+template <class Endpoint>
+std::byte* part_messages<Endpoint>::result(std::uint64_t n, std::size_t bytes) {
+  receiver& r = receiver_of(n);
+  if (!r.result) r.result = allocate_aligned(bytes);
+  return r.result.get();
+}
+
+template <class Endpoint>
+void part_messages<Endpoint>::end(std::uint64_t n) noexcept {
+  std::erase_if(receivers_, [&](const receiver& r) { return r.n == n; });
+}
 
 }  // namespace tutti::mpi

@@ -11,7 +11,6 @@ namespace tutti::shm {
 namespace {
 
 constexpr std::size_t line = 128;
-constexpr std::size_t max_groups = 4096;
 constexpr std::size_t in_use_bytes = std::size_t{64} << 10;  // enough for a byte for each block
 constexpr std::size_t none = ~std::size_t{0};
 
@@ -31,32 +30,39 @@ struct group_memory::table {
   pthread_mutex_t mutex;
   std::size_t end;  // all entries from here on are free
   bool closed;      // no entry was free for a group, so no new group ever gets one
-  entry groups[max_groups];
 };
 
-// The table, a byte for each block (1: in use), and the blocks.
+group_memory::entry* group_memory::groups() const noexcept {
+  static_assert(sizeof(table) % alignof(entry) == 0);
+  return reinterpret_cast<entry*>(memory_ + sizeof(table));
+}
+
+std::size_t group_memory::sizes::table_bytes() const noexcept {
+  return in_lines(sizeof(table) + all_groups * sizeof(entry));
+}
+
+// The table and its entries, a byte for each block (1: in use), and the blocks.
 std::size_t group_memory::sizes::small_blocks() const noexcept {
   const auto all = static_cast<std::size_t>(ranks);
-  const std::size_t others = in_lines(sizeof(table)) + large_blocks() * large_block + in_use_bytes;
+  const std::size_t others = table_bytes() + large_blocks() * large_block + in_use_bytes;
   const std::size_t left = others < max_bytes ? std::min(max_small_bytes, max_bytes - others) : 0;
   return std::clamp(left / small_block, min_small_groups * all, small_groups * all);
 }
 
 std::size_t group_memory::sizes::bytes() const noexcept {
-  return in_lines(sizeof(table)) + in_lines(small_blocks() + large_blocks()) + small_blocks() * small_block +
+  return table_bytes() + in_lines(small_blocks() + large_blocks()) + small_blocks() * small_block +
          large_blocks() * large_block;
 }
 
 group_memory::group_memory(std::byte* memory, const sizes& of) noexcept : of_(of), memory_(memory) {}
 
 std::uint8_t* group_memory::used(bool large) const noexcept {
-  auto* const all = reinterpret_cast<std::uint8_t*>(memory_ + in_lines(sizeof(table)));
+  auto* const all = reinterpret_cast<std::uint8_t*>(memory_ + of_.table_bytes());
   return large ? all + of_.small_blocks() : all;
 }
 
 std::byte* group_memory::block(bool large, std::size_t index) const noexcept {
-  std::byte* const small =
-      memory_ + in_lines(sizeof(table)) + in_lines(of_.small_blocks() + of_.large_blocks());
+  std::byte* const small = memory_ + of_.table_bytes() + in_lines(of_.small_blocks() + of_.large_blocks());
   return large ? small + of_.small_blocks() * of_.small_block + index * of_.large_block
                : small + index * of_.small_block;
 }
@@ -103,14 +109,14 @@ group_memory::place group_memory::enter(const detail::group_name& name, int memb
   const lock held(memory_);
   entry *free = nullptr, *found = nullptr;
   for (std::size_t i = 0; i < held.of.end && found == nullptr; ++i) {
-    entry& e = held.of.groups[i];
+    entry& e = groups()[i];
     if (e.members == 0)
       free = free == nullptr ? &e : free;
     else if (e.name == name)
       found = &e;
   }
   if (found == nullptr) {
-    if (free == nullptr && held.of.end < max_groups) free = &held.of.groups[held.of.end++];
+    if (free == nullptr && held.of.end < of_.all_groups) free = &groups()[held.of.end++];
     held.of.closed = held.of.closed || free == nullptr;
     if (held.of.closed) return {};
     const auto blocks = static_cast<std::size_t>(members);
@@ -126,11 +132,11 @@ group_memory::place group_memory::enter(const detail::group_name& name, int memb
 void group_memory::leave(const detail::group_name& name) noexcept {
   const lock held(memory_);
   for (std::size_t i = 0; i < held.of.end; ++i) {
-    entry& e = held.of.groups[i];
+    entry& e = groups()[i];
     if (e.members == 0 || e.name != name || ++e.left != e.members) continue;
     if (e.first != none) release(e.large, e.first, e.members);
     e.members = 0;
-    while (held.of.end > 0 && held.of.groups[held.of.end - 1].members == 0) --held.of.end;
+    while (held.of.end > 0 && groups()[held.of.end - 1].members == 0) --held.of.end;
     return;
   }
 }

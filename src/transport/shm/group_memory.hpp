@@ -28,10 +28,12 @@ class group_memory {
     // The small blocks get at most 8 MiB, and what the large ones leave of 36 MiB. But there are
     // always some for 16 groups of all ranks.
     static constexpr std::size_t max_small_bytes = std::size_t{8} << 20, max_bytes = std::size_t{36} << 20;
-    static constexpr std::size_t small_groups = 1024, min_small_groups = 16, large_groups = 12;
+    /// How many groups of all ranks have small and large blocks, and how many groups there are.
+    std::size_t small_groups = 1024, min_small_groups = 16, large_groups = 12, all_groups = 4096;
 
     std::size_t small_blocks() const noexcept;
     std::size_t large_blocks() const noexcept { return large_groups * static_cast<std::size_t>(ranks); }
+    std::size_t table_bytes() const noexcept;
     std::size_t bytes() const noexcept;
   };
   /// The memory of a group. The heads of its blocks are 0 initially.
@@ -58,6 +60,7 @@ class group_memory {
   void release(bool large, std::size_t first, std::size_t blocks) noexcept;
   std::byte* block(bool large, std::size_t index) const noexcept;
   std::uint8_t* used(bool large) const noexcept;
+  entry* groups() const noexcept;
 
   sizes of_;
   std::byte* memory_;

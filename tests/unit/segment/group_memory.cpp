@@ -83,8 +83,8 @@ TEST(group_memory, large_blocks_first_and_none_at_the_end) {
     EXPECT_TRUE(seen.insert(one.memory).second);
     ++(one.large ? large : small);
   }
-  EXPECT_EQ(large, group_memory::sizes::large_groups);
-  EXPECT_EQ(small, group_memory::sizes::small_groups);
+  EXPECT_EQ(large, of_four.large_groups);
+  EXPECT_EQ(small, of_four.small_groups);
   // All members of that group have none, although memory became free meanwhile.
   for (int i = 0; i < 4; ++i) g.all.leave({0, 0});
   EXPECT_EQ(g.all.enter({n, n}, 4).memory, nullptr);

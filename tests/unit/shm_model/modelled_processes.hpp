@@ -36,7 +36,19 @@ struct options {
   bool tso = false;
   bool fenced = false;  // else sleepers make all processes pass a barrier
   bool polls = false;   // nobody sleeps, which leaves far fewer states
+
+  // --- Reductions, which leave fewer executions
+  /// The stores of a process are visible, in any order that is permitted, before its next load.
+  /// Only sleepers depend on other executions: a missing barrier is not found.
+  bool prompt = false;
+  bool plain_loads_join = false;  ///< plain loads are one operation with the load before them
+  /// All loads between two stores are one operation. Plain stores become visible with the store
+  /// that follows them.
+  bool joined = false;
+
+  // --- The kernel
   bool refuse_remote_reads = false;
+  bool may_refuse_remote_reads = false;  // the search examines both results of each read
   // --- Errors
   bool publish_is_relaxed = false;       // the number may become visible before the payload
   bool reads_cell_after_credit = false;  // the receiver returns a cell before it copies
@@ -51,6 +63,11 @@ struct scenario {
   std::vector<std::function<void()>> processes;
   std::function<void()> prepare;  // writes the initial memory
   options how;
+  /// The process that alone writes a line of 64 bytes; -1: several. Its own loads of the line are
+  /// no operations, which leaves fewer states. May be empty.
+  std::vector<int> writers;
+  /// May require() something of the memory when all processes have ended. May be empty.
+  std::function<void(const std::byte* memory)> at_end;
 };
 
 struct result {
@@ -71,7 +88,7 @@ inline bool is_shared(const void* at) noexcept {
 void require(bool condition, const char* what);
 
 // --- What the processes do; only inside of a process
-void load(void* to, const void* at, std::size_t bytes);
+void load(void* to, const void* at, std::size_t bytes, bool plain = false);
 enum class store_kind : std::uint8_t { plain, relaxed, release };
 void store(void* at, const void* from, std::size_t bytes, store_kind kind);
 /// Waits until all stores of this process are visible.
@@ -79,14 +96,17 @@ void drain();
 std::uint32_t exchange(const void* at, std::uint32_t value);
 void wake_sleeper(const void* at);
 void sleep_on(const void* at, std::uint32_t value);
+/// One step that has the memory in `shared` for itself, as under a mutex.
+std::uint64_t locked(const std::function<std::uint64_t()>& operation);
 /// begin_poll() is the point to which a blocked poll() returns. poll() does not block if the
 /// process has stored something since then.
 void begin_poll();
 void poll();
 /// Waits, process by process, until its stores are visible.
 void barrier();
-/// A load that the kernel makes for this process: it reads the memory, and no store buffer.
-void remote_load(void* to, const void* at, std::size_t bytes);
+/// A load that the kernel makes for this process: it reads the memory, and no store buffer. Returns
+/// whether the kernel permits it.
+bool remote_load(void* to, const void* at, std::size_t bytes, bool may_fail);
 const options& how() noexcept;
 /// Reads that `reads_cell_after_credit` delays.
 struct delayed_read {
@@ -127,12 +147,14 @@ struct model_memory {
   }
   static void read(void* to, const std::byte* at, std::size_t bytes) {
     if (bytes == 0) return;
-    if (!is_shared(at)) {
+    if (is_shared(to)) {
+      write(static_cast<std::byte*>(to), at, bytes);
+    } else if (!is_shared(at)) {
       std::memcpy(to, at, bytes);
     } else if (how().reads_cell_after_credit && at >= cells_begin && at < cells_end) {
       delayed_reads().push_back({to, at, bytes});
     } else {
-      load(to, at, bytes);
+      load(to, at, bytes, true);
     }
   }
   struct plain_slot {
@@ -142,7 +164,7 @@ struct model_memory {
   };
   static plain_slot view(const process_slot& s) {
     std::byte copy[60];
-    load(copy, &s.encoding, sizeof copy);
+    load(copy, &s.encoding, sizeof copy, true);
     plain_slot seen;
     std::memcpy(&seen.encoding, copy, 4);
     std::memcpy(&seen.tag, copy + 4, 8);
@@ -151,7 +173,7 @@ struct model_memory {
   }
   static std::uint64_t view(const std::uint64_t& word) {
     std::uint64_t value;
-    load(&value, &word, sizeof value);
+    load(&value, &word, sizeof value, true);
     return value;
   }
 
@@ -193,9 +215,14 @@ struct model_memory {
     const void* const at = reinterpret_cast<const void*>(static_cast<std::uintptr_t>(address));
     if (how().reads_remote_after_acknowledgement) {
       delayed_reads().push_back({to, at, bytes});
-    } else {
-      remote_load(to, at, bytes);
+      return remote_read::complete;
     }
+    std::vector<std::byte> copy(bytes);
+    if (!remote_load(copy.data(), at, bytes, how().may_refuse_remote_reads)) {
+      error = 1;
+      return remote_read::refused;
+    }
+    read(to, copy.data(), bytes);
     return remote_read::complete;
   }
 };

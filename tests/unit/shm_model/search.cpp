@@ -24,10 +24,23 @@ struct buffered_store {
   store_kind kind;
 };
 
-enum class action : std::uint8_t { load, remote_load, drain, exchange, wake, sleep, barrier, poll, none };
+enum class action : std::uint8_t {
+  load,
+  remote_load,
+  drain,
+  exchange,
+  wake,
+  sleep,
+  barrier,
+  locked,
+  poll,
+  none
+};
 struct operation {
   action what = action::none;
   std::uint32_t at = 0, bytes = 0, value = 0;
+  bool may_fail = false;  // of a remote load
+  bool plain = false;     // of a load
 };
 
 struct process_state {
@@ -45,40 +58,22 @@ struct machine {
 
 // The process that runs, and how far its replay is.
 struct replay {
+  machine* all = nullptr;
   process_state* process = nullptr;
-  const options* how = nullptr;
+  const scenario* of = nullptr;
   std::size_t cursor = 0;
   std::uint32_t stores = 0;
   std::size_t poll_cursor = 0;
   std::uint32_t poll_stores = 0;
   std::vector<delayed_read> delayed;
+  bool joins = false;  // loads are part of the operation that was made last
+  bool has_lock = false;
 };
 replay now;
 machine* initial = nullptr;  // during scenario::prepare
 
 std::uint32_t offset_of(const void* at) {
   return static_cast<std::uint32_t>(static_cast<const std::byte*>(at) - shared);
-}
-
-// Replays the result of an operation, or stops the process there.
-void perform(const operation& o, void* to, std::size_t bytes) {
-  process_state& p = *now.process;
-  if (now.cursor == p.results.size()) {
-    p.pending = o;
-    throw suspended{};
-  }
-  if (bytes != 0) std::memcpy(to, p.results.data() + now.cursor, bytes);
-  now.cursor += bytes;
-}
-// An operation without a result has a result of one byte, which marks it as complete.
-void perform(const operation& o) {
-  std::byte mark;
-  perform(o, &mark, 1);
-}
-
-void apply(std::vector<std::byte>& memory, const buffered_store& s) {
-  for (const piece& one : s.pieces)
-    if (!one.bytes.empty()) std::memcpy(memory.data() + one.at, one.bytes.data(), one.bytes.size());
 }
 
 // Reads as the process does: from its buffered stores, and from memory where it has none.
@@ -90,10 +85,53 @@ void read_as(const machine& m, const process_state& p, std::uint32_t at, std::si
         if (one.at + i >= at && one.at + i < at + bytes) to[one.at + i - at] = one.bytes[i];
 }
 
+// Whether this process alone writes what it loads. Then the load commutes with all steps of others,
+// and need not be an operation.
+bool is_own(const operation& o) {
+  const std::vector<int>& writers = now.of->writers;
+  const int me = static_cast<int>(now.process - now.all->processes.data());
+  for (std::size_t line = o.at / 64; line <= (o.at + o.bytes - 1) / 64; ++line)
+    if (line >= writers.size() || writers[line] != me) return false;
+  return true;
+}
+
+bool needs_no_step(const operation& o) {
+  const options& h = now.of->how;
+  if (o.what != action::load) return false;
+  return now.joins && (h.joined || (h.plain_loads_join && o.plain)) ? true : is_own(o);
+}
+
+// Replays the result of an operation, or stops the process there.
+void perform(const operation& o, void* to, std::size_t bytes) {
+  process_state& p = *now.process;
+  if (now.cursor == p.results.size()) {
+    if (!needs_no_step(o)) {
+      p.pending = o;
+      throw suspended{};
+    }
+    p.results.resize(now.cursor + bytes);
+    read_as(*now.all, p, o.at, o.bytes, p.results.data() + now.cursor);
+  }
+  if (bytes != 0) std::memcpy(to, p.results.data() + now.cursor, bytes);
+  now.cursor += bytes;
+}
+// An operation without a result has a result of one byte, which marks it as complete.
+void perform(const operation& o) {
+  std::byte mark;
+  perform(o, &mark, 1);
+}
+
+void make_visible(std::vector<std::byte>& memory, const buffered_store& s) {
+  for (const piece& one : s.pieces)
+    if (!one.bytes.empty()) std::memcpy(memory.data() + one.at, one.bytes.data(), one.bytes.size());
+}
+
 void run(const scenario& s, machine& m, std::size_t i) {
   process_state& p = m.processes[i];
+  const bool joins = p.pending.what == action::load || p.pending.what == action::remote_load;
+  const bool has_lock = p.pending.what == action::locked;
   p.pending = {};
-  now = {&p, &s.how, 0, 0, 0, 0, {}};
+  now = {&m, &p, &s, 0, 0, 0, 0, {}, joins, has_lock};
   try {
     s.processes[i]();
     p.finished = true;
@@ -109,10 +147,11 @@ bool is_enabled(const scenario& s, const machine& m, std::size_t i) {
   switch (p.pending.what) {
     case action::load:
     case action::remote_load:
+      return p.buffer.empty() || !s.how.prompt;
     case action::wake:
       return true;
     case action::poll:
-      return poll_succeeds(s, m, i);
+      return (p.buffer.empty() || !s.how.prompt) && poll_succeeds(s, m, i);
     // The system call begins with a barrier of its own processor.
     case action::barrier:
       return p.buffer.empty() && m.processes[p.barrier_stage].buffer.empty();
@@ -126,8 +165,8 @@ void push_result(process_state& p, const void* from, std::size_t bytes) {
   p.results.insert(p.results.end(), first, first + bytes);
 }
 
-// Makes the pending operation of process i. Returns the processes that continue.
-std::vector<std::size_t> execute(machine& m, std::size_t i) {
+// Makes the pending operation of process i, or lets it fail. Returns the processes that continue.
+std::vector<std::size_t> execute(machine& m, std::size_t i, bool fails = false) {
   process_state& p = m.processes[i];
   const operation o = p.pending;
   constexpr std::byte mark{1};
@@ -139,14 +178,16 @@ std::vector<std::size_t> execute(machine& m, std::size_t i) {
       push_result(p, seen, o.bytes);
       break;
     case action::remote_load:
+      p.results.push_back(std::byte{!fails});
       push_result(p, m.memory.data() + o.at, o.bytes);
       break;
     case action::exchange:
       push_result(p, m.memory.data() + o.at, sizeof word);
       std::memcpy(m.memory.data() + o.at, &o.value, sizeof word);
       break;
-    case action::poll:
-      break;  // the process tries again
+    case action::poll:    // the process tries again
+    case action::locked:  // the process makes the operation
+      break;
     case action::sleep:
       std::memcpy(&word, m.memory.data() + o.at, sizeof word);
       if (word == o.value) {
@@ -280,20 +321,28 @@ class searcher {
       finished = finished && p.finished;
       if (is_enabled(scenario_, m, i)) {
         moved = true;
-        machine next = m;
-        for (const std::size_t k : execute(next, i)) run(scenario_, next, k);
-        add(std::move(next));
+        for (int fails = 0; fails <= (p.pending.may_fail ? 1 : 0); ++fails) {
+          machine next = m;
+          for (const std::size_t k : execute(next, i, fails != 0)) run(scenario_, next, k);
+          add(std::move(next));
+        }
       }
       for (std::size_t k = 0; k < p.buffer.size(); ++k) {
         if (!may_flush(p, k, scenario_.how.tso)) continue;
         moved = true;
         machine next = m;
-        apply(next.memory, p.buffer[k]);
-        next.processes[i].buffer.erase(next.processes[i].buffer.begin() + static_cast<std::ptrdiff_t>(k));
+        std::vector<buffered_store>& buffer = next.processes[i].buffer;
+        store_kind visible;
+        do {
+          visible = buffer[k].kind;
+          make_visible(next.memory, buffer[k]);
+          buffer.erase(buffer.begin() + static_cast<std::ptrdiff_t>(k));
+        } while (scenario_.how.joined && k == 0 && visible == store_kind::plain && !buffer.empty());
         add(std::move(next));
       }
     }
     if (!moved && !finished) throw broken{"deadlock"};
+    if (!moved && scenario_.at_end) scenario_.at_end(m.memory.data());
   }
 
   const scenario& scenario_;
@@ -310,18 +359,25 @@ void require(bool condition, const char* what) {
   if (!condition) throw broken{what};
 }
 
-void load(void* to, const void* at, std::size_t bytes) {
-  perform({action::load, offset_of(at), static_cast<std::uint32_t>(bytes), 0}, to, bytes);
+void load(void* to, const void* at, std::size_t bytes, bool plain) {
+  perform({action::load, offset_of(at), static_cast<std::uint32_t>(bytes), 0, false, plain}, to, bytes);
 }
-void remote_load(void* to, const void* at, std::size_t bytes) {
-  perform({action::remote_load, offset_of(at), static_cast<std::uint32_t>(bytes), 0}, to, bytes);
+bool remote_load(void* to, const void* at, std::size_t bytes, bool may_fail) {
+  require(is_shared(at), "an address is not valid");
+  std::vector<std::byte> result(1 + bytes);
+  perform({action::remote_load, offset_of(at), static_cast<std::uint32_t>(bytes), 0, may_fail}, result.data(),
+          result.size());
+  if (result[0] == std::byte{0}) return false;
+  std::memcpy(to, result.data() + 1, bytes);
+  return true;
 }
 void store(void* at, const void* from, std::size_t bytes, store_kind kind) {
   const auto* first = static_cast<const std::byte*>(from);
   piece one{offset_of(at), {first, first + bytes}};
-  if (initial != nullptr) return apply(initial->memory, {{one}, kind});
+  if (initial != nullptr) return make_visible(initial->memory, {{one}, kind});
   if (now.stores++ < now.process->stores) return;
   ++now.process->stores;
+  now.joins = false;
   std::vector<buffered_store>& buffer = now.process->buffer;
   // Plain stores to one cache line become visible together. A receiver reads them only after a
   // release store.
@@ -340,10 +396,10 @@ void poll() {
   process_state& p = *now.process;
   if (now.stores != now.poll_stores || now.cursor != p.results.size()) return;
   p.results.resize(now.poll_cursor);
-  p.pending = {action::poll, 0, 0, 0};
+  p.pending = {action::poll};
   throw suspended{};
 }
-void drain() { perform({action::drain, 0, 0, 0}); }
+void drain() { perform({action::drain}); }
 std::uint32_t exchange(const void* at, std::uint32_t value) {
   std::uint32_t old;
   perform({action::exchange, offset_of(at), 4, value}, &old, sizeof old);
@@ -351,8 +407,20 @@ std::uint32_t exchange(const void* at, std::uint32_t value) {
 }
 void wake_sleeper(const void* at) { perform({action::wake, offset_of(at), 4, 0}); }
 void sleep_on(const void* at, std::uint32_t value) { perform({action::sleep, offset_of(at), 4, value}); }
-void barrier() { perform({action::barrier, 0, 0, 0}); }
-const options& how() noexcept { return *now.how; }
+std::uint64_t locked(const std::function<std::uint64_t()>& operation) {
+  if (now.cursor == now.process->results.size() && std::exchange(now.has_lock, false)) {
+    std::vector<std::byte>& memory = now.all->memory;
+    std::memcpy(shared, memory.data(), memory.size());
+    const std::uint64_t made = operation();
+    std::memcpy(memory.data(), shared, memory.size());
+    push_result(*now.process, &made, sizeof made);
+  }
+  std::uint64_t result;
+  perform({action::locked}, &result, sizeof result);
+  return result;
+}
+void barrier() { perform({action::barrier}); }
+const options& how() noexcept { return now.of->how; }
 std::vector<delayed_read>& delayed_reads() noexcept { return now.delayed; }
 
 }  // namespace tutti::shm::model
