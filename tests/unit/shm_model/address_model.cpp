@@ -115,6 +115,12 @@ TEST(address_model, members_sleep_and_wake) {
   expect_correct_asleep("two overlapping bcasts asleep, prompt", {.prompt = true},
                         overlapping({{what::bcast, 0}, {what::bcast, 1}}));
 }
+// This finds a wake-up that nobody makes, but no missing barrier.
+constexpr options asleep{.tso = true, .prompt = true, .joined = true};
+TEST(address_model, three_members_sleep_and_wake) {
+  expect_correct("bcast asleep", 3, asleep, one_by_one({{what::bcast, 0}}));
+  expect_correct("scatter asleep", 3, asleep, one_by_one({{what::scatter, 0}}));
+}
 TEST(address_model, members_that_cannot_read_sleep_and_wake) {
   expect_correct_asleep("bcast asleep, refusing", {.may_refuse_remote_reads = true},
                         one_by_one({{what::bcast, 0}}));

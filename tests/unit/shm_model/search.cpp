@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The search. A process of a state is run up to its next operation, by a replay of the results so
+// far.
+//
+// Longer than a file should be: the states, the steps from them and the replay are one machine
 #include <algorithm>
 #include <unordered_set>
 
