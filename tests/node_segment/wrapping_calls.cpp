@@ -84,7 +84,7 @@ void run_all() {
   require(memory.calls_by_address() == 0, "a call has gone by address");
 
   std::vector<std::unique_ptr<context>> with_slots;
-  while (with_slots.size() < tutti::shm::group_memory::sizes::large_groups)
+  while (with_slots.size() < tutti::shm::group_memory::sizes{}.large_groups)
     with_slots.push_back(open(ep, 100 + with_slots.size(), 0));
   for (const word start : starts) {
     const auto c = open(ep, name++, start);
