@@ -247,7 +247,7 @@ TEST(explain, decides_by_cross_memory) {
   const command_result wrong =
       shell("TUTTI_SHM=some '" TUTTI_TOOL "' explain barrier --ranks 2 --engine mpi");
   EXPECT_EQ(wrong.status, 2);
-  EXPECT_TRUE(contains(wrong.text, "the values are off, cells and copy")) << wrong.text;
+  EXPECT_TRUE(contains(wrong.text, "the values are off, cells, copy and heap")) << wrong.text;
 }
 
 TEST(explain, batches) {
