@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/agreed_signature.hpp"
 #include "communicator/internal_calls.hpp"
 #include "engines/mpi/mpi_endpoint.hpp"
 #include "frontends/preload/communicator_names.hpp"
@@ -41,6 +42,21 @@ struct cached_decision {
   unsigned generation = 0;            ///< of datatypes and operators
 };
 
+/// Whether a call is forwarded to MPI, and the interval of tutti's counts with the same decision.
+/// MPI offers every collective for every call. If the trees choose it, but the engine's own
+/// collective uses the memory of the node, the call is served.
+struct decision {
+  bool forwarded;
+  std::uint64_t min_count, max_count;
+};
+
+/// It does not depend on handles. So a program that makes a datatype for each call needs no tree
+/// for each call.
+struct decision_of_signature {
+  detail::agreed_signature of;  ///< without its count
+  decision made;
+};
+
 struct communicator_info {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0, size = 1;
@@ -49,6 +65,7 @@ struct communicator_info {
   std::array<std::atomic<const cached_decision*>, collective_names.size()> last_forwarded;
 
   std::array<std::vector<std::unique_ptr<const cached_decision>>, collective_names.size()> decisions;
+  std::array<std::vector<decision_of_signature>, collective_names.size()> by_signature;
   group ranks = group::range(0, 1, 1, 0);
   hierarchy topology;
   group_name name;                   ///< the name of `impl`

@@ -41,16 +41,7 @@ bool matches(const cached_decision& v, const call_key& key, unsigned generation)
          contains(v, key.count) && v.generation == generation;
 }
 
-// Whether the call is forwarded to MPI, and the interval of tutti's counts with the same decision.
-// MPI offers every collective for every call. If the trees choose it, but the engine's own
-// collective uses the memory of the node, the call is served.
-struct decision {
-  bool forwarded;
-  std::uint64_t min_count, max_count;
-};
-
-decision decide(process& p, communicator_info& m, const call& c) {
-  const agreed_signature s = agreed_part(c, m.size);
+decision decide_by_trees(process& p, communicator_info& m, const call& c, const agreed_signature& s) {
   selection_context all{.call = s, .native = true, .shared_memory = false};
   all.set_topology(m.topology);
   all.whole_job = m.size == p.ep->size();
@@ -98,6 +89,22 @@ decision decide(process& p, communicator_info& m, const call& c) {
   return d;
 }
 
+decision decide(process& p, communicator_info& m, const call& c) {
+  constexpr std::size_t max_decisions = 64;
+  const agreed_signature s = agreed_part(c, m.size);
+  if (is_vector_form(c.what)) return decide_by_trees(p, m, c, s);
+  auto& known = m.by_signature[static_cast<std::size_t>(c.what)];
+  agreed_signature without_count = s;
+  without_count.count = 0;
+  for (const decision_of_signature& one : known)
+    if (one.of == without_count && one.made.min_count <= s.count && s.count <= one.made.max_count)
+      return one.made;
+  const decision made = decide_by_trees(p, m, c, s);
+  if (known.size() == max_decisions) known.clear();
+  known.push_back({without_count, made});
+  return made;
+}
+
 // Converts the interval to counts of the program.
 std::unique_ptr<const cached_decision> make_decision(process& p, communicator_info& m, const call_key& key,
                                                      const translated_call& translated) {
@@ -141,7 +148,8 @@ const cached_decision& store_decision(communicator_info& m, collective what,
                                       std::unique_ptr<const cached_decision> v) {
   constexpr std::size_t max_decisions = 64;
   auto& all = m.decisions[static_cast<std::size_t>(what)];
-  if (all.size() == max_decisions) {
+  // Those of an earlier generation match no call any more.
+  if (all.size() == max_decisions || (!all.empty() && all.back()->generation != v->generation)) {
     m.reset_forwarded();
     all.clear();
   }

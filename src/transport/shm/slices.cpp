@@ -120,18 +120,18 @@ void scan(const published_calls& all) {
 }
 
 // In place, a rank's result overwrites its operand. So the running result is kept in a separate
-// buffer.
+// buffer. Rank 0 has no result, so nobody overwrites its operand.
 void exscan(const published_calls& all) {
   const call& mine = all.mine();
   const operation& op = mine.op;
   piece_buffer one(mine.type.size), two(mine.type.size);
   for_each_piece(all, mine.count, mine.type.size, [&](std::size_t at, std::size_t n, std::size_t bytes) {
-    std::byte *before = one.data(), *with = two.data();
-    compute::copy(before, input_of(all[0]) + at, bytes);
+    const std::byte* before = input_of(all[0]) + at;
     for (int i = 1; i < all.size(); ++i) {
+      std::byte* const with = (i % 2 != 0 ? one : two).data();
       if (i + 1 < all.size()) op.combine(before, input_of(all[i]) + at, with, n, op.state);
       compute::copy(output_of(all[i]) + at, before, bytes);
-      std::swap(before, with);
+      before = with;
     }
   });
 }
