@@ -129,7 +129,34 @@ void memory_collectives::run(const call& c) {
   if (c.what == collective::allreduce && bytes <= max_direct_allreduce_)
     return allreduce(c.in_place ? c.output : c.input, c.output, c.count, c.type.size, c.op.combine,
                      c.op.state, &c);
+  if (is_short(c, bytes)) return run_short(c, bytes);
   run_in_rounds(c);
+}
+
+// The call has one round, and all its posts fit in lines.
+bool memory_collectives::is_short(const call& c, std::size_t bytes) const noexcept {
+  const std::size_t blocks = detail::posts_blocks_for_all(c.what) ? static_cast<std::size_t>(of_->size()) : 1;
+  return bytes * blocks <= detail::post_line_bytes && !is_vector_form(c.what) &&
+         (by_address_ == nullptr || !goes_by_address(c, bytes)) &&
+         (in_buffers_ == nullptr || !in_buffers_->serves(c.what, bytes));
+}
+
+void memory_collectives::run_short(const call& c, std::size_t bytes) {
+  validate(nullptr, &c);
+  const std::uint64_t is = digest(c.what, bytes, is_rooted(c.what) ? c.root : 0);
+  const bool in_elements = combines(c.what);
+  const memory_round r{
+      c,     of_->size(), of_->member(), in_elements ? c.type.size : 1, 0, in_elements ? c.count : bytes,
+      bytes, false};
+  waiter w(*this, nullptr, &c);
+  with_rounds_of(c.what, false, [&]<class Rounds>(Rounds) {
+    of_->round(
+        is, Rounds::posts(r), Rounds::first(r), Rounds::end(r), [&](int i) { return Rounds::bytes(r, i); },
+        [&](std::byte* to) { Rounds::write(r, to); },
+        [&](int i, const std::byte* from) { Rounds::take(r, i, from); }, w,
+        [&](int i, std::uint64_t other) { throw_mismatch(is, i, other); });
+    return true;
+  });
 }
 
 void memory_collectives::run_in_rounds(const call& c) {

@@ -101,6 +101,8 @@ class memory_collectives {
   [[noreturn]] void throw_broken(const shm::wait_site& site) const;
   template <class Rounds>
   bool advance_round(const memory_round& r, progress& p, bool overlaps);
+  bool is_short(const call& c, std::size_t bytes) const noexcept;
+  void run_short(const call& c, std::size_t bytes);
   void run_in_rounds(const call& c);
   [[noreturn]] void throw_mismatch(std::uint64_t mine, int member, std::uint64_t other) const;
   static shm::wait_site site(const char* operation, const char* algorithm) noexcept;

@@ -49,6 +49,8 @@ class node_collectives {
  public:
   static constexpr std::size_t inline_bytes = 48;
   static constexpr int digest_bits = 56;
+  /// A member prefetches the line of this later post. The others have read it long ago.
+  static constexpr std::uint64_t lines_ahead = 2;
 
   /// The memory of one member, initially 0. `slot_bytes` may be 0: then operands of at most
   /// inline_bytes are served. It is a multiple of 64.
@@ -118,6 +120,7 @@ class node_collectives {
     post_line& line = line_of(member_, n);
     M::set(line.digest, digest | (n - unfinished_) << digest_bits);
     words_->publish(line.sequence, n + 1);
+    M::prefetch_for_write(&line_of(member_, n + lines_ahead));
   }
   bool has_posted(std::uint64_t n, int i) {
     const post_line& line = line_of(i, n);
@@ -242,6 +245,30 @@ class node_collectives {
       wait_for_posts(n, digest, waiter, on_mismatch);
       M::read(result, operand_of(n, 0, bytes), bytes);
       for (int i = 1; i < size(); ++i) combine(result, operand_of(n, i, bytes));
+    });
+  }
+
+  /// A call of one round. This member posts an operand, which `write(to)` writes, if `posts`. Then
+  /// `take(i, operand)` gets the operands of the members from `first` to before `end`, in order, with
+  /// that of this member. `bytes(i)`: of the operand of member i.
+  template <class Bytes, class Write, class Take, class Mismatch>
+  void round(std::uint64_t digest, bool posts, int first, int end, Bytes&& bytes, Write&& write, Take&& take,
+             process_waiter& waiter, Mismatch&& on_mismatch) {
+    const std::uint64_t n = begin();
+    if (posts) wait_to_post(n, bytes(member_), waiter);
+    finish_after(n, [&] {
+      if (posts) {
+        write(operand(n, bytes(member_)));
+        post(n, digest);
+      }
+      for (int i = first; i < end; ++i) {
+        if (i != member_) {
+          if (!has_posted(n, i)) wait(wait_for_post, waiter, [&] { return has_posted(n, i); });
+          if (const std::uint64_t other = digest_of(n, i); other != digest) [[unlikely]]
+            on_mismatch(i, other);
+        }
+        take(i, operand_of(n, i, bytes(i)));
+      }
     });
   }
 

@@ -88,6 +88,8 @@ struct process_memory {
 #endif
   }
   static void pause() noexcept;
+  /// This process will write the line soon. A hint, which takes it from the caches of the readers.
+  static void prefetch_for_write(const void* line) noexcept;
   static void yield() noexcept;
   static std::uint64_t milliseconds() noexcept;
 
@@ -101,6 +103,14 @@ struct process_memory {
   /// Whether the kernel permits to open the files of another process.
   static bool may_open_files(int pid) noexcept;
 };
+
+inline void process_memory::prefetch_for_write(const void* line) noexcept {
+#if defined(__x86_64__)  // for the oldest processors __builtin_prefetch() would fetch it for reading
+  asm volatile("prefetchw %0" ::"m"(*static_cast<const char*>(line)));
+#else
+  __builtin_prefetch(line, 1);
+#endif
+}
 
 inline void process_memory::pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)

@@ -203,6 +203,7 @@ struct model_memory {
     if (!how().no_barrier && !how().polls) drain();
   }
   static void pause() {}
+  static void prefetch_for_write(const void*) {}
   static void yield() {
     if (how().polls) begin_poll();
   }
