@@ -15,7 +15,8 @@ function(tutti_add_heap)
   # The compiler must not replace the body of such a function by a call of the same function.
   target_compile_options(tutti-heap PRIVATE -fno-builtin)
   target_link_libraries(tutti-heap PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
-  target_link_options(tutti-heap PRIVATE "-Wl,--version-script=${PROJECT_SOURCE_DIR}/src/frontends/preload/heap/heap_exports.map")
+  # Its handlers of fork() are the first ones, so that those of other libraries may allocate memory.
+  target_link_options(tutti-heap PRIVATE -Wl,-z,initfirst "-Wl,--version-script=${PROJECT_SOURCE_DIR}/src/frontends/preload/heap/heap_exports.map")
   set_property(TARGET tutti-heap APPEND PROPERTY LINK_DEPENDS "${PROJECT_SOURCE_DIR}/src/frontends/preload/heap/heap_exports.map")
   set_target_properties(tutti-heap PROPERTIES INSTALL_RPATH "")
   if(PROJECT_IS_TOP_LEVEL)

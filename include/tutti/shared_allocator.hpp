@@ -2,9 +2,9 @@
 //
 // Memory for buffers that the other processes of the node can map.
 //
-// Over MPI each rank is a process. If a buffer lies in this memory, the ranks of its node read it
-// in place, without system calls and without intermediate copies. Any container with an allocator
-// may use it, and all calls accept such a container like any other:
+// Over MPI each rank is a process. If all buffers that a long call needs lie in this memory, the
+// ranks of a node work in them in place, without system calls and intermediate copies. Any
+// container with an allocator may use it, and all calls accept such a container like any other:
 //
 // ```cpp
 // #include <numeric>

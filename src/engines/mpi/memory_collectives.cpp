@@ -52,8 +52,11 @@ memory_collectives::memory_collectives(mpi_endpoint& ep, const detail::group_nam
   };
   if (slot_bytes_ == 0) return;
   if (ep_.memory().may_copy()) by_address_ = std::make_unique<address_calls>(ep_, *of_, on_mismatch);
-  if (ep_.memory().shares_buffers())
-    in_buffers_ = std::make_unique<shared_buffer_calls>(ep_, *of_, on_mismatch);
+  if (!ep_.memory().shares_buffers()) return;
+  in_buffers_ = std::make_unique<shared_buffer_calls>(ep_, *of_, on_mismatch);
+  // Members in steps exchange places from this length on, so no member may make one round directly.
+  max_direct_bcast_ = std::min(max_direct_bcast_, in_buffers_->min_bytes() - 1);
+  max_direct_allreduce_ = std::min(max_direct_allreduce_, in_buffers_->min_bytes() - 1);
 }
 
 memory_collectives::~memory_collectives() { ep_.memory().leave(name_); }

@@ -56,13 +56,6 @@ constexpr std::size_t slot_bytes_of_node(int ranks) noexcept {
 
 // --- constants for tuning
 
-/// The bytes that a member posts in a round of a long call. The root of a bcast copies a piece into
-/// a slot while the others read the one before. Other members copy and read in turn, so they gain
-/// by few rounds.
-constexpr std::size_t piece_bytes(collective what, int ranks, std::size_t slot) noexcept {
-  if (what != collective::bcast) return slot;
-  return std::min(std::size_t{ranks == 2 ? 8192u : 32768u}, slot);
-}
 /// Members of an allreduce combine a slice each, and exchange the results, if the operand is
 /// longer.
 constexpr std::size_t max_bytes_without_slices(int ranks) noexcept { return ranks < 4 ? 8192 : 2048; }
@@ -138,16 +131,13 @@ struct call_pieces {
   }
 };
 
-/// The units of each block in one round of a call that has many rounds. 0: memory cannot serve it.
-/// `blocks`: how many blocks a member posts.
-constexpr std::size_t units_per_round(collective what, std::size_t unit, std::size_t blocks, int ranks,
-                                      std::size_t slot) noexcept {
-  for (const std::size_t limit : {piece_bytes(what, ranks, slot), slot}) {
-    std::size_t units = limit / blocks / unit;
-    if (unit == 1) units -= units % 16;
-    if (units * unit >= min_part_bytes || (units > 0 && blocks == 1)) return units;
-  }
-  return 0;
+/// The units of each block in one round of a call that has many rounds. A round fills a slot: where
+/// cores are far apart, this was faster than shorter pieces for all kinds. 0: memory cannot serve
+/// the call. `blocks`: how many blocks a member posts.
+constexpr std::size_t units_per_round(std::size_t unit, std::size_t blocks, std::size_t slot) noexcept {
+  std::size_t units = slot / blocks / unit;
+  if (unit == 1) units -= units % 16;
+  return units * unit >= min_part_bytes || blocks == 1 ? units : 0;
 }
 
 /// `count`: elements of the operand or of a block; in an allgatherv, of the longest block. `slot`:
@@ -164,12 +154,9 @@ constexpr call_pieces divide(collective what, std::size_t count, std::size_t ele
   made.in_slices = what == collective::allreduce && all > max_bytes_without_slices(ranks);
   made.per_round = made.length;
   made.served = true;
-  if (all <= post_line_bytes) return made;
-  if (slot > 0 && all <= piece_bytes(what, ranks, slot)) return made;
-  if (const std::size_t units = slot > 0 ? units_per_round(what, made.unit, blocks, ranks, slot) : 0)
-    made.per_round = std::min(units, made.length);
-  else
-    made.served = all <= slot;
+  if (all <= std::max(slot, post_line_bytes)) return made;
+  made.per_round = units_per_round(made.unit, blocks, slot);
+  made.served = made.per_round > 0;
   return made;
 }
 
@@ -179,14 +166,13 @@ constexpr std::size_t max_bytes_in_memory(collective what, std::size_t element, 
   constexpr std::size_t any_length = ~std::size_t{0} / 2;
   if (what == collective::barrier) return any_length;
   const std::size_t blocks = posts_blocks_for_all(what) ? static_cast<std::size_t>(ranks) : 1;
-  if (slot > 0 && units_per_round(what, combines(what) ? element : 1, blocks, ranks, slot) > 0)
-    return any_length;
+  if (units_per_round(combines(what) ? element : 1, blocks, slot) > 0) return any_length;
   return what == collective::allgatherv ? 0 : std::max(slot, post_line_bytes) / blocks;
 }
 
 /// The longest bcast or allreduce that needs one round.
 constexpr std::size_t max_bytes_of_one_round(collective what, int ranks, std::size_t slot) noexcept {
-  const std::size_t piece = std::max(post_line_bytes, slot > 0 ? piece_bytes(what, ranks, slot) : 0);
+  const std::size_t piece = std::max(post_line_bytes, slot);
   return what == collective::allreduce ? std::min(piece, max_bytes_without_slices(ranks)) : piece;
 }
 

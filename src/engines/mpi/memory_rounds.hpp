@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 
 #include "engines/mpi/memory_pieces.hpp"
 #include "transport/shm/process_memory.hpp"
@@ -34,6 +35,7 @@ struct memory_progress {
   /// See shared_buffer_calls.hpp.
   enum class buffer_step : std::uint8_t { none, exchange, finish, skip };
   buffer_step buffers = buffer_step::none;
+  std::exception_ptr failure;  ///< of this member, while the others still work in its buffers
 };
 
 /// One round as one member sees it. Its piece is `n` units, from unit `at` of the operand or of

@@ -83,7 +83,7 @@ void node_memory::agree(MPI_Comm node, memory_use requested) {
            std::to_string(code % size);
   };
   why_not_copy_ = why(first[copies], "cells", "read the memory");
-  why_not_buffers_ = why(first[buffers], may_copy_ ? "copy" : "cells", "open the files");
+  why_not_buffers_ = why(first[buffers], first[copies] == -1 ? "cells" : "copy", "open the files");
   if (shares_buffers_ || !why_not_buffers_.empty()) return;
   why_not_buffers_ = first[expected] != 0 ? "no rank had asked for memory that others can map at the start"
                                           : "the memory of the node is not a memfd";
@@ -99,22 +99,25 @@ int node_memory::may_access(memory_use least, memory_use requested, bool (*may)(
   return std::numeric_limits<int>::max();
 }
 
-void node_memory::publish_arena() noexcept {
-  if (std::exchange(arena_published_, true)) return;
+bool node_memory::publish_arena() noexcept {
+  if (arena_published_) return true;
   const shm::arena_offer mine = shm::shared_arena::offer();
   arena_published_ = mine.file >= 0;
   std::memcpy(segment_.memory().at(arenas_, rank_), &mine, sizeof mine);
+  return arena_published_;
 }
 
-std::byte* node_memory::arena_of(int rank) {
+std::byte* node_memory::arena_of(int rank, const call& c) {
   std::unique_ptr<shm::mapped_arena>& of = mapped_[static_cast<std::size_t>(rank)];
   if (of == nullptr) {
     shm::arena_offer offer;
     std::memcpy(&offer, segment_.memory().at(arenas_, rank), sizeof offer);
     auto made = std::make_unique<shm::mapped_arena>();
     if (const std::string why = made->open(pid(rank), offer); !why.empty())
-      throw engine_error("run", -1, "", "the shared buffers of another rank cannot be mapped: " + why,
-                         "set TUTTI_SHM=copy");
+      throw engine_error(
+          detail::called(c), -1, "",
+          "the shared buffers of rank " + std::to_string(rank) + " of the node cannot be mapped: " + why,
+          "set TUTTI_SHM=copy");
     of = std::move(made);
   }
   return of->memory();

@@ -51,11 +51,11 @@ class node_memory {
   /// The calls of this rank in shared buffers.
   std::uint64_t calls_in_buffers() const noexcept { return calls_in_buffers_; }
   void count_call_in_buffers() noexcept { ++calls_in_buffers_; }
-  /// Before this rank posts a place in its arena.
-  void publish_arena() noexcept;
-  /// The arena of another rank, which has posted a place in it. Throws engine_error if it cannot be
-  /// mapped.
-  std::byte* arena_of(int rank);
+  /// Before this rank posts a place in its arena. False: it has none that others can map.
+  bool publish_arena() noexcept;
+  /// The arena of another rank, which has posted a place in it for a call. Throws engine_error if
+  /// it cannot be mapped.
+  std::byte* arena_of(int rank, const call& c);
   /// The process of another rank, as this process names it.
   int pid(int rank) const noexcept { return pids_[static_cast<std::size_t>(rank)]; }
   /// The shortest call by address (memory_pieces.hpp).

@@ -17,7 +17,7 @@ using step = memory_progress::buffer_step;
 struct buffers {
   bool input, output;
 };
-buffers accessed(collective what, bool is_root, bool in_place) noexcept {
+buffers accessed(collective what, bool is_root, bool is_first, bool in_place) noexcept {
   switch (what) {
     case collective::bcast:
       return {is_root, !is_root};
@@ -34,10 +34,15 @@ buffers accessed(collective what, bool is_root, bool in_place) noexcept {
       return {!in_place, in_place};
     case collective::reduce:
       return {!in_place, is_root};
-    default:  // allreduce, scan, exscan
+    case collective::exscan:  // the first member has no result, only its operand
+      return is_first ? buffers{!in_place, in_place} : buffers{!in_place, true};
+    default:  // allreduce, scan
       return {!in_place, true};
   }
 }
+
+// The place of no data. The arena begins with its header, so no buffer lies there.
+constexpr std::uint64_t nothing = 0;
 
 // What the others read through `input`.
 const std::byte* shared_input(const call& c, int member) noexcept {
@@ -94,8 +99,17 @@ bool shared_buffer_calls::advance(const call& c, memory_progress& p, bool overla
       if (!post(p, &mine, overlaps)) return false;
     }
     if (!all_have_posted(p)) return false;
-    const bool shared = find_buffers(c, p.number);
-    if (shared) work(c);
+    const bool shared = are_shared(c, p.number);
+    if (shared) {
+      // The others work in the buffers of this member, so it must not return before they have
+      // finished.
+      try {
+        find_buffers(c, p.number);
+        work(c);
+      } catch (...) {
+        p.failure = std::current_exception();
+      }
+    }
     end_step(p);
     p.buffers = shared ? step::finish : step::none;
     if (!shared) {
@@ -116,6 +130,8 @@ bool shared_buffer_calls::advance(const call& c, memory_progress& p, bool overla
       of_.finish(p.number);
     }
     p.buffers = step::none;
+    if (p.failure) [[unlikely]]
+      std::rethrow_exception(std::exchange(p.failure, nullptr));
   }
   return true;
 }
@@ -155,42 +171,52 @@ shared_buffer_calls::place shared_buffer_calls::place_of(const call& c) const {
   // In place, the result would overwrite what others read.
   if (c.what == collective::reduce_scatter_block && c.in_place) return mine;
   const int member = of_.member();
-  const buffers needed = accessed(c.what, member == c.root, c.in_place);
+  const buffers needed = accessed(c.what, member == c.root, member == 0, c.in_place);
   const lengths bytes = lengths_of(c, of_.size(), member);
   const auto find = [](const void* buffer, std::size_t n) {
-    return n == 0 ? 0 : static_cast<std::uint64_t>(shm::shared_arena::offset_of(buffer, n));
+    return n == 0 ? nothing : static_cast<std::uint64_t>(shm::shared_arena::offset_of(buffer, n));
   };
   if (needed.input) mine.input = find(shared_input(c, member), bytes.input);
   if (needed.output) mine.output = find(c.output, bytes.output);
-  ep_.memory().publish_arena();
-  return mine;
+  return ep_.memory().publish_arena() ? mine : place{place::not_shared, place::not_shared, mine.in_place};
 }
 
-// Fills calls_ if all buffers that are accessed are shared.
-bool shared_buffer_calls::find_buffers(const call& c, std::uint64_t number) {
+shared_buffer_calls::place shared_buffer_calls::posted_place(std::uint64_t number, int i) const {
+  place at;
+  memory::read(&at, of_.operand_of(number, i, sizeof at), sizeof at);
+  return at;
+}
+
+// The same result on all members.
+bool shared_buffer_calls::are_shared(const call& c, std::uint64_t number) const {
   static_assert(place::not_shared == shm::shared_arena::npos);
-  for (int pass = 0; pass < 2; ++pass) {
-    for (int i = 0; i < of_.size(); ++i) {
-      place at;
-      memory::read(&at, of_.operand_of(number, i, sizeof at), sizeof at);
-      const buffers needed = accessed(c.what, i == c.root, at.in_place != 0);
-      if ((needed.input && at.input == place::not_shared) ||
-          (needed.output && at.output == place::not_shared))
-        return false;
-      if (pass == 0) continue;
-      call& seen = calls_[static_cast<std::size_t>(i)];
-      seen = c;
-      if (i == of_.member()) {
-        seen.input = shared_input(c, i);
-        continue;
-      }
-      std::byte* const arena = ep_.memory().arena_of(of_.rank_of(i));
-      seen.in_place = at.in_place != 0;
-      seen.input = needed.input ? arena + at.input : nullptr;
-      seen.output = needed.output ? arena + at.output : nullptr;
-    }
+  for (int i = 0; i < of_.size(); ++i) {
+    const place at = posted_place(number, i);
+    const buffers needed = accessed(c.what, i == c.root, i == 0, at.in_place != 0);
+    if ((needed.input && at.input == place::not_shared) || (needed.output && at.output == place::not_shared))
+      return false;
   }
   return true;
+}
+
+// Fills calls_. A member without data, or whose buffers nobody accesses, may have no arena.
+void shared_buffer_calls::find_buffers(const call& c, std::uint64_t number) {
+  for (int i = 0; i < of_.size(); ++i) {
+    call& seen = calls_[static_cast<std::size_t>(i)];
+    seen = c;
+    if (i == of_.member()) {
+      seen.input = shared_input(c, i);
+      continue;
+    }
+    const place at = posted_place(number, i);
+    const buffers needed = accessed(c.what, i == c.root, i == 0, at.in_place != 0);
+    const auto find = [&](bool is_needed, std::uint64_t offset) {
+      return is_needed && offset != nothing ? ep_.memory().arena_of(of_.rank_of(i), c) + offset : nullptr;
+    };
+    seen.in_place = at.in_place != 0;
+    seen.input = find(needed.input, at.input);
+    seen.output = find(needed.output, at.output);
+  }
 }
 
 void shared_buffer_calls::work(const call& c) {

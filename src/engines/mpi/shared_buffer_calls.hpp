@@ -40,6 +40,8 @@ class shared_buffer_calls {
   /// Whether the members of this call exchange places; the same on all members. `bytes`: of the
   /// operand or of a block; of an allgatherv, of all blocks.
   bool serves(collective what, std::size_t bytes) const noexcept;
+  /// The least operand of such a call; at least 1.
+  std::size_t min_bytes() const noexcept { return min_bytes_; }
 
   /// Continues as far as possible without a wait. Returns whether the steps are complete. Then
   /// p.rounds_left is 0 if the call is complete.
@@ -55,7 +57,9 @@ class shared_buffer_calls {
   place place_of(const call& c) const;
   bool post(memory_progress& p, const place* of, bool overlaps);
   bool all_have_posted(memory_progress& p);
-  bool find_buffers(const call& c, std::uint64_t number);
+  place posted_place(std::uint64_t number, int i) const;
+  bool are_shared(const call& c, std::uint64_t number) const;
+  void find_buffers(const call& c, std::uint64_t number);
   void work(const call& c);
   void end_step(memory_progress& p);
 

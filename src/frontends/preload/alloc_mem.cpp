@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // MPI_Alloc_mem and MPI_Free_mem: memory that the other processes of the node can map, so that
-// collectives read it in place. If there is none, or tutti does not serve the program, MPI
-// allocates the memory. Only then an info object has an effect.
+// collectives work in it. If there is none, no call looks for it, or the program passes an info
+// object, MPI allocates the memory.
+#include "engines/mpi/mpi_endpoint.hpp"
 #include "frontends/preload/entry.hpp"
+#include "frontends/preload/preload_process.hpp"
 #include "transport/shm/shared_arena.hpp"
 
 using namespace tutti::preload;
@@ -11,9 +13,12 @@ using namespace tutti::preload;
 extern "C" {
 
 int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
-  if (size > 0 && baseptr != nullptr && current_process.load(std::memory_order_acquire) != nullptr)
-    if (void* const p = tutti::shm::shared_arena::try_allocate(static_cast<std::size_t>(size), 64)) {
-      *static_cast<void**>(baseptr) = p;
+  // An info object may ask for an alignment, or a kind of memory.
+  const process* const p = current_process.load(std::memory_order_acquire);
+  if (size > 0 && baseptr != nullptr && info == MPI_INFO_NULL && p != nullptr &&
+      p->ep->memory().shares_buffers())
+    if (void* const memory = tutti::shm::shared_arena::try_allocate(static_cast<std::size_t>(size), 64)) {
+      *static_cast<void**>(baseptr) = memory;
       return MPI_SUCCESS;
     }
   return real<MPI_Alloc_mem>(size, info, baseptr);

@@ -21,8 +21,20 @@ const T* pointer(const dl_phdr_info& object, ElfW(Addr) value) noexcept {
   return reinterpret_cast<const T*>(value < object.dlpi_addr ? object.dlpi_addr + value : value);
 }
 
-// An object with a GNU hash table lists the functions that it imports first.
-bool imports(const dl_phdr_info& object, std::string_view name) noexcept {
+// The symbols that an object imports precede those of its GNU hash table. Linkers write such a
+// table also for objects that export nothing, and then it does not tell. Names follow the symbols.
+std::size_t symbols_to_search(const std::uint32_t* gnu_hash, const ElfW(Sym) * symbols, const char* names) {
+  const auto all = static_cast<std::size_t>(names - reinterpret_cast<const char*>(symbols)) / sizeof *symbols;
+  if (gnu_hash == nullptr) return all;
+  const std::uint32_t buckets = gnu_hash[0], first = gnu_hash[1], words_of_filter = gnu_hash[2];
+  const auto* const bucket = reinterpret_cast<const std::uint32_t*>(
+      reinterpret_cast<const ElfW(Addr)*>(gnu_hash + 4) + words_of_filter);
+  for (std::uint32_t i = 0; i < buckets; ++i)
+    if (bucket[i] != 0) return first;
+  return all;
+}
+
+bool imports(const dl_phdr_info& object, std::string_view begin) noexcept {
   const ElfW(Dyn)* entry = nullptr;
   for (int i = 0; i < object.dlpi_phnum; ++i)
     if (object.dlpi_phdr[i].p_type == PT_DYNAMIC)
@@ -30,29 +42,28 @@ bool imports(const dl_phdr_info& object, std::string_view name) noexcept {
   if (entry == nullptr) return false;
   const ElfW(Sym)* symbols = nullptr;
   const char* names = nullptr;
-  std::uint32_t imported = 0;
+  const std::uint32_t* gnu_hash = nullptr;
   for (; entry->d_tag != DT_NULL; ++entry) {
     if (entry->d_tag == DT_SYMTAB) symbols = pointer<ElfW(Sym)>(object, entry->d_un.d_ptr);
     if (entry->d_tag == DT_STRTAB) names = pointer<char>(object, entry->d_un.d_ptr);
-    if (entry->d_tag == DT_GNU_HASH) imported = pointer<std::uint32_t>(object, entry->d_un.d_ptr)[1];
-    if (entry->d_tag == DT_HASH && imported == 0)
-      imported = pointer<std::uint32_t>(object, entry->d_un.d_ptr)[1];
+    if (entry->d_tag == DT_GNU_HASH) gnu_hash = pointer<std::uint32_t>(object, entry->d_un.d_ptr);
   }
-  if (symbols == nullptr || names == nullptr) return false;
-  for (std::uint32_t i = 1; i < imported; ++i)
-    if (symbols[i].st_shndx == SHN_UNDEF && names + symbols[i].st_name == name) return true;
+  if (symbols == nullptr || names == nullptr || names < reinterpret_cast<const char*>(symbols)) return false;
+  for (std::size_t i = 1, end = symbols_to_search(gnu_hash, symbols, names); i < end; ++i)
+    if (symbols[i].st_shndx == SHN_UNDEF && std::string_view(names + symbols[i].st_name).starts_with(begin))
+      return true;
   return false;
 }
 
 }  // namespace
 
-bool is_imported(std::string_view name) noexcept {
+bool is_imported(std::string_view begin) noexcept {
   const auto visit = [](dl_phdr_info* object, std::size_t, void* wanted) {
     return !belongs_to_mpi(object->dlpi_name) && imports(*object, *static_cast<std::string_view*>(wanted))
                ? 1
                : 0;
   };
-  return dl_iterate_phdr(visit, &name) != 0;
+  return dl_iterate_phdr(visit, &begin) != 0;
 }
 
 }  // namespace tutti::preload

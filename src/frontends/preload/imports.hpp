@@ -8,8 +8,8 @@
 
 namespace tutti::preload {
 
-/// Whether the program or one of its libraries imports a function of this name. The libraries of
-/// MPI and of tutti do not count.
-bool is_imported(std::string_view name) noexcept;
+/// Whether the program or one of its libraries imports a function whose name begins so. The
+/// libraries of MPI and of tutti do not count.
+bool is_imported(std::string_view begin) noexcept;
 
 }  // namespace tutti::preload

@@ -25,7 +25,7 @@ namespace {
 // The long allocations of the program and those of MPI_Alloc_mem lie in the same memory.
 void use_arena_of_heap() {
   if (tutti_arena_of_heap != nullptr) shm::shared_arena::use(*tutti_arena_of_heap());
-  if (tutti_arena_of_heap != nullptr || is_imported("MPI_Alloc_mem") || is_imported("mpi_alloc_mem_"))
+  if (tutti_arena_of_heap != nullptr || is_imported("MPI_Alloc_mem") || is_imported("mpi_alloc_mem"))
     shm::shared_arena::expect();
 }
 

@@ -49,7 +49,7 @@ class node_collectives {
  public:
   static constexpr std::size_t inline_bytes = 48;
   static constexpr int digest_bits = 56;
-  /// A member prefetches the line of this later post. The others have read it long ago.
+  /// A member prefetches the line of this later post.
   static constexpr std::uint64_t lines_ahead = 2;
 
   /// The memory of one member, initially 0. `slot_bytes` may be 0: then operands of at most
@@ -249,8 +249,8 @@ class node_collectives {
   }
 
   /// A call of one round. This member posts an operand, which `write(to)` writes, if `posts`. Then
-  /// `take(i, operand)` gets the operands of the members from `first` to before `end`, in order, with
-  /// that of this member. `bytes(i)`: of the operand of member i.
+  /// `take(i, operand)` gets the operands of the members from `first` to before `end`, in order,
+  /// with that of this member. `bytes(i)`: of the operand of member i.
   template <class Bytes, class Write, class Take, class Mismatch>
   void round(std::uint64_t digest, bool posts, int first, int end, Bytes&& bytes, Write&& write, Take&& take,
              process_waiter& waiter, Mismatch&& on_mismatch) {

@@ -105,7 +105,7 @@ struct process_memory {
 };
 
 inline void process_memory::prefetch_for_write(const void* line) noexcept {
-#if defined(__x86_64__)  // for the oldest processors __builtin_prefetch() would fetch it for reading
+#if defined(__x86_64__)  // __builtin_prefetch() would fetch it for reading
   asm volatile("prefetchw %0" ::"m"(*static_cast<const char*>(line)));
 #else
   __builtin_prefetch(line, 1);

@@ -14,10 +14,10 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "transport/shm/arena_limits.hpp"
 #include "transport/shm/best_fit.hpp"
 #include "transport/shm/segment_file.hpp"
 
@@ -28,8 +28,6 @@ constexpr std::uint64_t arena_magic = 0x616e657261747574;  // "tutarena", little
 // From here on an allocation has pages of its own.
 constexpr std::size_t large_bytes = std::size_t{64} << 10;
 constexpr std::size_t max_idle_bytes = std::size_t{32} << 20;
-// The processes of a node map the arenas of one another, and have 128 TiB of addresses.
-constexpr std::size_t addresses_for_arenas = std::size_t{32} << 40;
 // A signal makes the kernel undo the whole call, so a part takes about a millisecond.
 constexpr std::size_t bytes_of_commitment = std::size_t{4} << 20;
 
@@ -40,20 +38,6 @@ struct arena_header {
 std::size_t page_size() noexcept {
   static const std::size_t bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return bytes;
-}
-
-std::size_t arena_bytes() noexcept {
-  const auto number = [](int name) {
-    return std::max<std::size_t>(static_cast<std::size_t>(sysconf(name)), 1);
-  };
-  std::size_t bytes =
-      std::min(number(_SC_PHYS_PAGES) * page_size(), addresses_for_arenas / number(_SC_NPROCESSORS_ONLN));
-  rlimit limit;
-  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-    bytes = std::min<std::size_t>(bytes, limit.rlim_cur / 4);
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-    bytes = std::min<std::size_t>(bytes, limit.rlim_cur);
-  return bytes & ~(page_size() - 1);
 }
 
 // The pages of the arena. A page is committed if the kernel has memory for it, and idle if it is
@@ -96,9 +80,10 @@ class arena_pages {
 };
 
 std::string arena_pages::open() {
-  const std::size_t bytes = arena_bytes();
+  const std::size_t bytes = arena_bytes(page_size());
   std::uint64_t nonce[2];
-  std::string why = draw_nonce(nonce);
+  std::string why = obstacle_to_arenas();
+  if (why.empty()) why = draw_nonce(nonce);
   if (why.empty()) why = create_memfd("tutti-arena", bytes, file_);
   if (!why.empty()) return why;
   struct stat found;
@@ -169,8 +154,12 @@ bool arena_pages::commit(best_fit::interval of) noexcept {
 // `of` has whole pages.
 void arena_pages::release(best_fit::interval of) noexcept {
   const auto [first, end] = pages(of);
-  const auto committed =
-      static_cast<std::size_t>(std::count(states_ + first, states_ + end, static_cast<unsigned char>(used)));
+  const auto in_state = [&](page_state which) {
+    return static_cast<std::size_t>(
+        std::count(states_ + first, states_ + end, static_cast<unsigned char>(which)));
+  };
+  const std::size_t committed = in_state(used);
+  idle_pages_ -= in_state(idle);  // there are some if memory was lacking for the rest
   if ((idle_pages_ + committed) * page_size() > max_idle_bytes &&
       madvise(address(first), (end - first) * page_size(), MADV_REMOVE) == 0) {
     std::fill(states_ + first, states_ + end, absent);
@@ -178,7 +167,7 @@ void arena_pages::release(best_fit::interval of) noexcept {
   }
   std::replace(states_ + first, states_ + end, static_cast<unsigned char>(used),
                static_cast<unsigned char>(idle));
-  idle_pages_ += committed;
+  idle_pages_ += in_state(idle);
 }
 
 // In a forked child. Without it a write of the child would change the memory of the parent, so the
@@ -218,8 +207,8 @@ struct arena_state {
   std::mutex mutex;
   std::atomic<arena*> made{nullptr};  // never destroyed
   std::atomic<bool> expected{false};
-  bool failed = false;                // no arena can be made
-  bool is_child = false;              // a forked child of the process that made the arena
+  bool failed = false;    // no arena can be made
+  bool is_child = false;  // a forked child of the process that made the arena
 };
 
 namespace {

@@ -13,7 +13,7 @@
 // bytes of ordinary memory, so the arena is for buffers and not for the nodes of containers. Freed
 // pages of large allocations stay committed up to a limit, and beyond it return to the kernel.
 //
-// fork(): a forked child keeps the contents at the time of the fork, and its writes are its own. It
+// fork(): the writes of a forked child are its own. It
 // has no arena for others: offset_of() returns npos, offer() names no file, allocate() throws and
 // deallocate() keeps the memory. Pages that the child has not written still show later writes of
 // the parent and of others, also after the parent has freed them. So a child that uses memory of

@@ -185,7 +185,7 @@ static void children(void) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const int heap = (int)argument(argc, argv, "heap", 0), without = (int)argument(argc, argv, "without", 0);
-  memory_of_mpi(!without);
+  memory_of_mpi(!without && size_of(MPI_COMM_WORLD) > 1);  // else nobody could map it
   functions_of_the_heap(heap);
   threads();
   children();

@@ -20,7 +20,8 @@ struct small_traits {
   static constexpr std::uint32_t line_count = 2, line_count_with_slots = 2, slot_count = 2;
 };
 using collectives = node_collectives<model_memory, small_traits>;
-constexpr std::size_t blocks = 128, buffer_bytes = 128;  // input and output of a member, one line each
+// The input and the output of a member have a line each.
+constexpr std::size_t blocks = 128, buffer_bytes = 128;
 constexpr std::size_t block_bytes = (collectives::bytes(0) + 127) / 128 * 128;
 
 /// Errors that the search must find.
