@@ -18,15 +18,6 @@ namespace {
 using namespace tests;
 using namespace tutti::detail;
 
-// The numbers of bytes are 70000, 300000 and 3000000, and some short ones. A short bcast or
-// allreduce has one round without an address.
-void run_blocking(context& c) {
-  const auto run = [&](const call& made) { c.native(made, here); };
-  check_calls<word>(kinds_that_move, {0, 1, 7, 1025, 8750}, run);
-  check_calls<triple>(kinds_that_move, {1, 100000}, run);
-  check_calls<matrix>(kinds_that_combine, {0, 1, 3, 130, 4375, 18750}, run);
-}
-
 void run_longest(context& c) {
   const auto run = [&](const call& made) { c.native(made, here); };
   check_calls<triple>(kinds_that_move, {1000000}, run);

@@ -20,13 +20,6 @@ namespace {
 using namespace tests;
 using namespace tutti::detail;
 
-void run_blocking(context& c) {
-  const auto run = [&](const call& made) { c.native(made, here); };
-  check_calls<word>(kinds_that_move, {0, 1, 7, 1025, 8750}, run);
-  check_calls<triple>(kinds_that_move, {1, 100000}, run);
-  check_calls<matrix>(kinds_that_combine, {0, 1, 3, 130, 4375, 18750}, run);
-}
-
 // Rank 0 makes the call in steps, because it has another one under way; the others make it at once.
 void run_beside_another(context& c, context& other) {
   for (const collective what : {collective::bcast, collective::allreduce})

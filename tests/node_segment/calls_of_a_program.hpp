@@ -4,16 +4,20 @@
 // and the files that a process has left in /dev/shm.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
+#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <string>
 #include <system_error>
 #include <vector>
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "memory_world.hpp"
+#include "support/system_calls.hpp"
 
 namespace tests {
 
@@ -40,6 +44,16 @@ inline void make_checked_calls(tutti::communicator& c) {
           require(all[k] == static_cast<int>(k / n) + i, "an allgather is wrong");
       }
 }
+
+/// From now on this process has no memfds, as on an old kernel. Returns false, and says why, if this
+/// cannot be tested here.
+inline bool lose_memfds() {
+  const std::string why = refuse_system_call(SYS_memfd_create, ENOSYS);
+  if (!why.empty()) std::printf("%s\n", why.c_str());
+  return why.empty();
+}
+/// What node_memory says then.
+inline constexpr const char* no_memfd = "memfd: rank 0 of the node: memfd_create: Function not implemented";
 
 /// The files in /dev/shm that this process has created for tutti.
 inline std::string own_files_in_dev_shm() {

@@ -11,8 +11,16 @@
 
 namespace tests {
 
-/// Many calls at a time, which end in any order. `before(i)`
-/// is called before call i begins.
+/// Calls of 70000 and 300000 bytes, and short ones. A bcast or allreduce of up to 64 KiB has one
+/// round.
+inline void run_blocking(detail::context& c) {
+  const auto run = [&](const call& made) { c.native(made, here); };
+  check_calls<word>(kinds_that_move, {0, 1, 7, 1025, 8750}, run);
+  check_calls<triple>(kinds_that_move, {1, 100000}, run);
+  check_calls<matrix>(kinds_that_combine, {0, 1, 3, 130, 4375, 18750}, run);
+}
+
+/// Many calls at a time, which end in any order. `before(i)` is called before call i begins.
 template <class Before>
 void run_overlapping(detail::context& c, const Before& before) {
   constexpr collective kinds[] = {collective::reduce_scatter_block,

@@ -2,15 +2,10 @@
 //
 // A job on a kernel without memfds: the ranks of the node share a file in /dev/shm, which has no
 // name any more when they use it.
-#include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 
-#include <sys/syscall.h>
-
 #include "calls_of_a_program.hpp"
-#include "support/system_calls.hpp"
 
 namespace {
 
@@ -23,8 +18,7 @@ void run_all() {
     tutti::mpi::node_memory& memory = ep.memory();
     require(memory.kind() == tutti::shm::memory_kind::file,
             std::string("the ranks share another kind of memory: ") + name_of(memory.kind()));
-    const std::string expected = "memfd: rank 0 of the node: memfd_create: Function not implemented";
-    require(memory.why_not_better() == expected, "the reason is: " + memory.why_not_better());
+    require(memory.why_not_better() == no_memfd, "the reason is: " + memory.why_not_better());
     require(ep.has_node_memory() && ep.p2p_on_node() != nullptr, "the memory is not in use");
     require(own_files_in_dev_shm().empty(), "there are files:" + own_files_in_dev_shm());
     memory.set_min_bytes_by_address(20'000);
@@ -38,10 +32,7 @@ void run_all() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (const std::string why = tests::refuse_system_call(SYS_memfd_create, ENOSYS); !why.empty()) {
-    std::printf("%s\n", why.c_str());
-    return tests::skipped;
-  }
+  if (!tests::lose_memfds()) return tests::skipped;
   setenv("TUTTI_SHM", "copy", 1);
   tests::run_test(argc, argv, run_all);
 }

@@ -17,6 +17,8 @@
 
 #include "check.h"
 
+char early_fork_handlers_left(void);
+
 enum { small = 60000, large = 70000 };
 
 static int in_shared_memory(const void* p) {
@@ -63,6 +65,13 @@ static void memory_of_mpi(int shared) {
   if (sum[99999] != size_of(MPI_COMM_WORLD)) fail("MPI_Allreduce", "the sum is %g", sum[99999]);
   expect_success(MPI_Free_mem(p), "MPI_Free_mem", "the first");
   expect_success(MPI_Free_mem(sum), "MPI_Free_mem", "the second");
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpi_minimum_memory_alignment", "4096");
+  expect_success(MPI_Alloc_mem(10000, info, &p), "MPI_Alloc_mem", "with an info object");
+  expect_place(p, 0, "MPI_Alloc_mem with an info object");
+  expect_success(MPI_Free_mem(p), "MPI_Free_mem", "with an info object");
+  MPI_Info_free(&info);
   char* little = NULL;
   expect_success(MPI_Alloc_mem(10, MPI_INFO_NULL, &little), "MPI_Alloc_mem", "10 bytes");
   expect_place(little, shared, "MPI_Alloc_mem");
@@ -160,6 +169,7 @@ static void children(void) {
   memset(p, 1, large);
   pid_t child = fork();
   if (child == 0) {
+    if (early_fork_handlers_left() != 'c') _exit(3);
     memset(p, 2, large);
     unsigned char* const other = keep(malloc(large));
     if (other == NULL || in_shared_memory(other)) _exit(1);
@@ -172,6 +182,7 @@ static void children(void) {
   }
   expect_child(child, "fork");
   expect_bytes(p, 1, large, "memory after a child has written");
+  if (early_fork_handlers_left() != 'p') fail("fork", "a handler of a child has changed the parent's memory");
   child = fork();
   if (child == 0) {
     execl("/bin/sh", "sh", "-c", "exit 0", (char*)NULL);

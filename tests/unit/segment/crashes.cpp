@@ -58,7 +58,10 @@ bool stop_process(const std::function<int()>& body, int stop, int& status,
     _exit(body());
   }
   waitpid(pid, &status, 0);
-  if (!WIFSTOPPED(status)) return status = -1, false;
+  if (!WIFSTOPPED(status)) {
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 9) << "the process ended with status " << status;
+    return status = -1, false;
+  }
   for (int i = 0; i < stop && WIFSTOPPED(status); ++i) {
     ptrace(PTRACE_SYSCALL, pid, nullptr, nullptr);
     waitpid(pid, &status, 0);
@@ -105,7 +108,7 @@ TEST(crashes, at_every_system_call_of_the_leader) {
           EXPECT_EQ(files_of(pid), 0u);
         },
         [](int status) { EXPECT_TRUE(WIFSIGNALED(status)) << status; });
-    if (!traced) GTEST_SKIP() << "no process may be traced";
+    if (!traced) GTEST_SKIP() << "the kernel permits no ptrace";
     EXPECT_EQ(leftovers != 0, kind == memory_kind::file) << leftovers;
   }
 }
@@ -130,7 +133,7 @@ TEST(crashes, at_every_system_call_of_another_rank) {
         return 0;
       };
       const bool killed = stop_process(take_part, stop, status, [](int pid) { kill(pid, SIGKILL); });
-      if (status == -1) GTEST_SKIP() << "no process may be traced";
+      if (status == -1) GTEST_SKIP() << "the kernel permits no ptrace";
       if (killed) {
         EXPECT_TRUE(WIFSIGNALED(status)) << status;
         EXPECT_TRUE(mine.role(1) != segment_role::joined || !mine.peer_is_alive(1));
@@ -153,7 +156,7 @@ TEST(crashes, another_leader_begins_at_every_system_call_of_the_leader) {
   for (const memory_kind kind : {memory_kind::memfd, memory_kind::file})
     if (!at_every_stop(
             kind, [](int) { remove_leftover_files(); }, [](int status) { EXPECT_EQ(status, 0); }))
-      GTEST_SKIP() << "no process may be traced";
+      GTEST_SKIP() << "the kernel permits no ptrace";
 }
 
 // The next job removes it, whatever memory it uses.

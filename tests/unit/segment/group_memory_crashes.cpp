@@ -64,7 +64,10 @@ long run_instructions(long limit, const Body& body) {
   }
   int status = 0;
   waitpid(pid, &status, 0);
-  if (!WIFSTOPPED(status)) return -1;
+  if (!WIFSTOPPED(status)) {
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 9) << "the process ended with status " << status;
+    return -1;
+  }
   long done = 0;
   for (; done < limit && WIFSTOPPED(status); ++done) {
     ptrace(PTRACE_SINGLESTEP, pid, nullptr, nullptr);
@@ -112,7 +115,7 @@ void kill_at_many_instructions(const Prepare& prepare, const Body& body) {
     return done;
   };
   const long all = run(1'000'000);
-  if (all < 0) GTEST_SKIP() << "no process may be traced";
+  if (all < 0) GTEST_SKIP() << "the kernel permits no ptrace";
   ASSERT_GT(all, 100);
   ASSERT_LT(all, 100'000);
   const long stride = std::max(1L, all / 50);

@@ -290,6 +290,18 @@ TEST(shared_arena, throws_if_the_kernel_has_no_memfd) {
   EXPECT_EQ(text, "");
 }
 
+// Each rank would map the arenas of all.
+TEST(shared_arena, throws_if_the_address_space_is_limited) {
+  EXPECT_EQ(in_child([] {
+              const rlimit limit{std::size_t{1} << 40, std::size_t{1} << 40};
+              REQUIRE(setrlimit(RLIMIT_AS, &limit) == 0);
+              REQUIRE(throws_bad_alloc(64));
+              REQUIRE(shared_arena::offer().file == -1);
+              return std::string();
+            }),
+            "");
+}
+
 TEST(shared_arena, ends_the_process_at_a_wrong_free) {
   EXPECT_EQ(in_child([] {
               void* const p = shared_arena::allocate(100, 64);

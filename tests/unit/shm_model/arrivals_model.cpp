@@ -118,15 +118,6 @@ bool advance(auto& me, announced_receive& r, bool all) {
 }
 constexpr std::uint32_t all_reasons = wait_for_message | wait_for_space;
 
-void expect_correct(const char* what, const scenario& s) {
-  const result r = search(s);
-  EXPECT_EQ(r.violation, "") << what;
-  std::cout << what << ": " << r.states << " states\n";
-}
-
-constexpr options polling{.polls = true, .prompt = true};
-constexpr options joined{.tso = true, .polls = true, .prompt = true, .joined = true};
-
 // The message of the schedule is between those of the program. All of them fit in the ring twice.
 scenario between_messages(options how) {
   return channels(2,

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iostream>
 #include <memory>
 #include <vector>
 
@@ -168,5 +169,14 @@ scenario channels(std::uint32_t cells, std::vector<std::function<void(rank_proce
 }
 
 using process = rank_process<small_traits>;
+
+inline void expect_correct(const char* what, const scenario& s) {
+  const result r = search(s);
+  EXPECT_EQ(r.violation, "") << what;
+  std::cout << what << ": " << r.states << " states\n";
+}
+
+inline constexpr options polling{.polls = true, .prompt = true};
+inline constexpr options joined{.tso = true, .polls = true, .prompt = true, .joined = true};
 
 }  // namespace tutti::shm::model::channel

@@ -42,15 +42,6 @@ void send_to_all(rank_process<T>& me, std::initializer_list<int> receivers, std:
   wait_for_cells(me, receivers);
 }
 
-void expect_correct(const char* what, const scenario& s) {
-  const result r = search(s);
-  EXPECT_EQ(r.violation, "") << what;
-  std::cout << what << ": " << r.states << " states\n";
-}
-
-constexpr options polling{.polls = true, .prompt = true};
-constexpr options joined{.tso = true, .polls = true, .prompt = true, .joined = true};
-
 // A message of 60 bytes needs four cells, and the pool has one or three.
 scenario longer_than_the_pool(std::uint32_t cells, options how) {
   return channels(cells,
