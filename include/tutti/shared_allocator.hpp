@@ -18,11 +18,11 @@
 // On threads and fibers the ranks share all memory anyway. There the allocator works and changes
 // nothing.
 //
-// The memory of an allocation is committed at once, on the NUMA node of the allocating thread. An
-// allocation costs some 150 bytes of bookkeeping and about a microsecond. So use it for buffers,
-// not for the nodes of a list or map. A process that is forked, and does not call exec(), may read
-// and write its copies of buffers, but still sees later writes of the parent to pages that it has
-// not written.
+// The memory of an allocation is committed at once, on the NUMA node of the allocating thread. New
+// memory takes about as long as its first use, and has no huge pages where the kernel gives none to
+// shared memory. So use it for long buffers that live long, not for the nodes of a list or map. A
+// process that is forked, and does not call exec(), may read and write its copies of buffers, but
+// still sees later writes of the parent to pages that it has not written.
 #pragma once
 
 #include <cstddef>
@@ -45,8 +45,9 @@ void free_shared(void* memory) noexcept;
 
 }  // namespace detail
 
-/// An allocator without state; all its objects are equal. If the kernel provides no memory that
-/// others can map, or the process is a forked child, it takes ordinary memory.
+/// An allocator without state; all its objects are equal. It takes ordinary memory if the kernel
+/// has no memfd, or no such memory is left. The same holds if the address space is limited (ulimit
+/// -v), if vm.overcommit_memory is 2, and in forked children.
 template <class T>
 class shared_allocator {
  public:
@@ -59,12 +60,14 @@ class shared_allocator {
   constexpr shared_allocator(const shared_allocator<U>&) noexcept {}
 
   /// Throws std::bad_array_new_length if n elements have more bytes than a pointer difference can
-  /// state, and std::bad_alloc if no memory is left.
+  /// state, and std::bad_alloc if there is no ordinary memory either.
   [[nodiscard]] T* allocate(std::size_t n) {
     if (n > static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(T)) throw std::bad_array_new_length();
     [[maybe_unused]] const bool& used = expected_;  // so that it is initialized
     return static_cast<T*>(detail::allocate_shared(n * sizeof(T), alignof(T)));
   }
+  /// `memory` is a result of allocate(). If shared memory is freed twice, the process ends with a
+  /// message.
   void deallocate(T* memory, std::size_t) noexcept { detail::free_shared(memory); }
 
   template <class U>

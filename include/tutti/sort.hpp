@@ -160,8 +160,9 @@ struct sorted_end {
 /// Costs: the sort of about n/p elements, and log2(p) passes of merging. The communication is an
 /// allreduce of 8 bytes, an allgatherv of the samples and an alltoallv of all elements, with their
 /// exchanges of counts. A sample has a T and 16 bytes, and each rank sorts all samples. It
-/// allocates twice the size of the received elements. Throws the errors of these collectives and of
-/// `less`; the contents of v are then unspecified.
+/// allocates twice the size of the received elements, with the allocator of v. Throws the errors of
+/// these collectives, and what `less` and the allocator throw; the contents of v are then
+/// unspecified.
 ///
 /// ```cpp
 /// #include <tutti/sort.hpp>
@@ -197,7 +198,7 @@ void stable_sort_globally(const communicator& ranks, std::vector<T, Allocator>& 
 
 /// Collective: whether the concatenation of the ranks' vectors is sorted. Returns the same answer
 /// on all ranks. Costs one pass over the elements, an exscan of a T and a bool, and an allreduce of
-/// a bool.
+/// a bool. Throws the errors of these collectives, and what `less` throws.
 template <class T, class Less = std::less<>, class Allocator>
 bool is_globally_sorted(const communicator& ranks, const std::vector<T, Allocator>& v, const Less& less = {},
                         std::source_location at = std::source_location::current()) {

@@ -40,9 +40,8 @@ constexpr std::array table = std::to_array<variable>({
      "1 over Open MPI with neither MPI_THREAD_MULTIPLE nor TUTTI_CHECK=1; else 0",
      "under tutti preload: 0 leaves the nonblocking collectives to MPI"},
     {"TUTTI_SHARED_HEAP", "0, 1", "0",
-     "under tutti preload: 1 allocates the program's memory, from 64 KiB on, where the other processes of "
-     "the "
-     "node can map it"},
+     "under tutti preload: 1 allocates the program's memory, from 64 KiB on, where the other processes "
+     "of the node can map it"},
     {"TUTTI_TASK_WORKERS", "1 to 1024", "1",
      "number of kernels that a rank of a task program runs at the same time, unless the program sets it"},
     {"TUTTI_MODULE_PATH", "folders, separated by ':'", "",

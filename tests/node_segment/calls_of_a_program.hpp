@@ -45,8 +45,8 @@ inline void make_checked_calls(tutti::communicator& c) {
       }
 }
 
-/// From now on this process has no memfds, as on an old kernel. Returns false, and says why, if this
-/// cannot be tested here.
+/// From now on this process has no memfds, as on an old kernel. Returns false, and says why, if
+/// this cannot be tested here.
 inline bool lose_memfds() {
   const std::string why = refuse_system_call(SYS_memfd_create, ENOSYS);
   if (!why.empty()) std::printf("%s\n", why.c_str());

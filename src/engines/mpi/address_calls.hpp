@@ -4,6 +4,7 @@
 // steps (address_steps.hpp) in the engine.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -39,9 +40,10 @@ class address_calls {
   /// Whether a call goes by address. `bytes`: of the operand or of a block; in an allgatherv, of
   /// all blocks. Depends only on what is equal on all members.
   bool serves(const call& c, std::size_t bytes) const noexcept {
-    return bytes >= from_[static_cast<std::size_t>(c.what)] &&
-           !(c.in_place && detail::overwrites_in_place(c.what));
+    return detail::goes_by_address(c.what, bytes, c.in_place, from_[static_cast<std::size_t>(c.what)]);
   }
+  /// The shortest of them.
+  std::size_t min_bytes() const noexcept { return *std::min_element(from_.begin(), from_.end()); }
   static std::uint64_t rounds(collective what) noexcept { return what == collective::allreduce ? 2 : 1; }
 
   /// Continues as far as possible without a wait. Returns whether the call is complete.

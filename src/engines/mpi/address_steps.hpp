@@ -48,10 +48,6 @@ class address_steps {
   bool advance(const call& c, memory_progress& p, bool overlaps) {
     return with_kind_by_address(c.what, [&]<class Kind>(Kind) { return advance_call<Kind>(c, p, overlaps); });
   }
-  static shm::wait_site site(const call& c) noexcept {
-    const char* const algorithm = c.on_behalf == 0 ? "native" : "an exchange before it";
-    return {detail::called(c), algorithm, "the other members", -1, -1, shm::wait_site::unnumbered};
-  }
 
  private:
   enum class taken { yes, not_yet, refused };
@@ -235,7 +231,7 @@ bool address_steps<E>::receive_and_copy(const address_round& r, memory_progress&
     if (!has_posted(p, i)) return false;
     const std::size_t bytes = Kind::part(r, r.member, i).bytes;
     if (bytes == 0) continue;
-    if (!messages_.receive(p.number, of_.rank_of(i), Kind::target(r, i), bytes, site(r.c))) return false;
+    if (!messages_.receive(p.number, of_.rank_of(i), Kind::target(r, i), bytes, site_of(r.c))) return false;
   }
   return true;
 }
@@ -254,7 +250,7 @@ bool address_steps<E>::receive_and_combine(const address_round& r, memory_progre
     if (p.next != r.member) {
       if (!has_posted(p, p.next)) return false;
       std::byte* const operand = messages_.operand(p.number, all);
-      if (!messages_.receive(p.number, of_.rank_of(p.next), operand, all, site(r.c))) return false;
+      if (!messages_.receive(p.number, of_.rank_of(p.next), operand, all, site_of(r.c))) return false;
       from = operand + offset;
     }
     if (p.next > 0)
@@ -298,7 +294,7 @@ bool address_steps<E>::readers_have_finished(const address_round& r, memory_prog
   send_parts_of_rounds<Kind>(r, first, end);
   for (; p.next < r.size; ++p.next)
     if (Kind::reads(r, p.next, r.member) && !of_.has_finished(end - 1, p.next)) return false;
-  return messages_.all_sent(first, end - 1, site(r.c));
+  return messages_.all_sent(first, end - 1, site_of(r.c));
 }
 
 }  // namespace tutti::mpi

@@ -16,9 +16,7 @@ namespace tutti::detail {
 
 /// The bytes that address_limits are compared with, if all blocks have the same length.
 constexpr std::size_t bytes_by_address(collective what, std::size_t bytes, int ranks) noexcept {
-  return what == collective::barrier      ? 0
-         : what == collective::allgatherv ? bytes * static_cast<std::size_t>(ranks)
-                                          : bytes;
+  return what == collective::allgatherv ? bytes * static_cast<std::size_t>(ranks) : bytes;
 }
 
 /// Whether a native collective in the memory of a node goes by address.
@@ -29,8 +27,8 @@ constexpr bool native_by_address(collective what, std::size_t bytes, bool in_pla
     return false;
   const address_limits limits = address_limits_of(what);
   const std::size_t limit = oversubscribed ? limits.without_cores : limits.with_cores;
-  return limit != never_by_address && !(in_place && overwrites_in_place(what)) &&
-         bytes_by_address(what, bytes, ranks) >= min_call_by_address(what, limit, ranks);
+  return goes_by_address(what, bytes_by_address(what, bytes, ranks), in_place,
+                         min_call_by_address(what, limit, ranks));
 }
 
 inline std::string native_transport_over_mpi(const reported_call& c) {

@@ -96,9 +96,9 @@ void throw_rejection(const std::vector<rank_info>& all, const std::exception_ptr
 
 }  // namespace
 
-// `settings_error`: the exception for this rank's environment, or null. The least that a rank of
-// the node requests counts. Two threads of a rank cannot sleep on its one wakeup word, so the
-// node's ranks share no memory then.
+// `settings_error`: the exception for this rank's environment, or null. A node uses the minimum of
+// what its ranks request. With MPI_THREAD_MULTIPLE on a rank, its node shares no memory: two
+// threads of a rank cannot sleep on its one wakeup word.
 void mpi_endpoint::discover_topology(const std::exception_ptr& settings_error,
                                      const node_settings& requested) {
   const std::string own_text = setting(topology_variable).value_or("");

@@ -18,12 +18,14 @@ constexpr variable variables_of_mpi[] = {
     {"TUTTI_SHM", "off, cells, copy, heap", "heap",
      "cells: native collectives and messages use memory that the ranks of a node share; copy: also, long "
      "collectives copy data from the memory of other ranks, if all ranks of the node may read each other; "
-     "heap: also, they work in place if all buffers lie in memory that others can map, which is looked for if "
-     "a rank has asked for such memory before the start, or this variable is set; "
-     "off: all of them use MPI; if the ranks differ, the first of these that a rank has: off, cells, copy, heap"},
+     "heap: also, they work in place if all their buffers lie in memory that others can map, which they look "
+     "for only if a rank has asked for such memory before the start, or sets heap explicitly; "
+     "off: all of them use MPI; if the ranks differ, the first of these that a rank has: off, cells, copy, "
+     "heap"},
     {"TUTTI_NODE_LEVELS", "0, 1", "1",
-     "1: if the ranks of a node are bound, those that share an L3 cache or a socket form levels of the "
-     "topology below the node, for compositions; 0 on a rank: its node has no such levels; TUTTI_NODES "
+     "1: if all ranks of a node are bound, and tutti was built with hwloc, those that share an L3 cache or a "
+     "socket form levels of the "
+     "topology below the node, for compositions; 0 on one rank: its node has no such levels; TUTTI_NODES "
      "replaces all levels"},
     {"TUTTI_DEADLOCK_AFTER", "1 to 86400 (seconds)", "10",
      "how long a rank waits before it prints its position; with TUTTI_CHECK=1: before the ranks check "

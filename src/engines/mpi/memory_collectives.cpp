@@ -51,12 +51,17 @@ memory_collectives::memory_collectives(mpi_endpoint& ep, const detail::group_nam
     throw_mismatch(mine, i, other);
   };
   if (slot_bytes_ == 0) return;
-  if (ep_.memory().may_copy()) by_address_ = std::make_unique<address_calls>(ep_, *of_, on_mismatch);
+  if (ep_.memory().may_copy()) {
+    by_address_ = std::make_unique<address_calls>(ep_, *of_, on_mismatch);
+    has_short_calls_ = by_address_->min_bytes() > detail::post_line_bytes;
+  }
   if (!ep_.memory().shares_buffers()) return;
   in_buffers_ = std::make_unique<shared_buffer_calls>(ep_, *of_, on_mismatch);
-  // Members in steps exchange places from this length on, so no member may make one round directly.
+  // Members in steps exchange offsets from this length on, so no member may make one round
+  // directly.
   max_direct_bcast_ = std::min(max_direct_bcast_, in_buffers_->min_bytes() - 1);
   max_direct_allreduce_ = std::min(max_direct_allreduce_, in_buffers_->min_bytes() - 1);
+  has_short_calls_ = has_short_calls_ && in_buffers_->min_block_bytes() > detail::post_line_bytes;
 }
 
 memory_collectives::~memory_collectives() { ep_.memory().leave(name_); }
@@ -72,9 +77,7 @@ class memory_collectives::waiter final : public shm::process_waiter {
         call_(c) {}
   // Without this, several calls look like one long wait.
   ~waiter() override { of_.ep_.progressed(); }
-  void poll() override {
-    of_.ep_.poll_failures(call_ != nullptr ? site(*call_) : site(operation_, "native"));
-  }
+  void poll() override { of_.ep_.poll_failures(call_ != nullptr ? site_of(*call_) : site(operation_)); }
   void check() override {}
 
  private:
@@ -83,12 +86,8 @@ class memory_collectives::waiter final : public shm::process_waiter {
   const call* call_;
 };
 
-shm::wait_site memory_collectives::site(const char* operation, const char* algorithm) noexcept {
-  return {operation, algorithm, "the other members", -1, -1, shm::wait_site::unnumbered};
-}
-
-shm::wait_site memory_collectives::site(const call& c) noexcept {
-  return site(detail::called(c), c.on_behalf == 0 ? "native" : "an exchange before it");
+shm::wait_site memory_collectives::site(const char* operation) noexcept {
+  return {operation, "native", "the other members", -1, -1, shm::wait_site::unnumbered};
 }
 
 void memory_collectives::barrier(const call* c) {
@@ -121,7 +120,7 @@ void memory_collectives::allreduce(const void* input, void* output, std::size_t 
 void memory_collectives::run(const call& c) {
   if (ep_.has_other_operations()) [[unlikely]] {
     progress p = begin(c);
-    const shm::wait_site here = site(c);
+    const shm::wait_site here = site_of(c);
     while (!advance(c, p)) ep_.pause(here);
     return ep_.progressed();
   }
@@ -139,9 +138,7 @@ void memory_collectives::run(const call& c) {
 // The call has one round, and all its posts fit in lines.
 bool memory_collectives::is_short(const call& c, std::size_t bytes) const noexcept {
   const std::size_t blocks = detail::posts_blocks_for_all(c.what) ? static_cast<std::size_t>(of_->size()) : 1;
-  return bytes * blocks <= detail::post_line_bytes && !is_vector_form(c.what) &&
-         (by_address_ == nullptr || !goes_by_address(c, bytes)) &&
-         (in_buffers_ == nullptr || !in_buffers_->serves(c.what, bytes));
+  return has_short_calls_ && bytes * blocks <= detail::post_line_bytes && !is_vector_form(c.what);
 }
 
 void memory_collectives::run_short(const call& c, std::size_t bytes) {
@@ -182,7 +179,7 @@ memory_collectives::progress memory_collectives::begin(const call& c) {
   p.rounds_left = p.by_address ? address_calls::rounds(c.what) : p.pieces.rounds();
   if (in_buffers_ != nullptr && in_buffers_->serves(c.what, bytes)) {
     p.buffers = memory_progress::buffer_step::exchange;
-    p.rounds_left += shared_buffer_calls::numbers;
+    p.rounds_left += shared_buffer_calls::extra_rounds;
   }
   // Members that are in place, and others, make different calls.
   const bool out_of_place = !c.in_place && detail::overwrites_in_place(c.what) &&
@@ -201,8 +198,8 @@ bool memory_collectives::goes_by_address(const call& c, std::size_t bytes) const
   return bytes > direct && by_address_->serves(c, bytes);
 }
 
-// A call that throws, such as in an operator of the program, leaves rounds of which the others wait
-// for posts. So no later call can work.
+// An exception in an operator of the program, say, leaves rounds of which the others wait for
+// posts. So no later call can work. A call in shared buffers throws after its last round.
 bool memory_collectives::advance(const call& c, progress& p, bool overlaps) {
   try {
     if (p.buffers != memory_progress::buffer_step::none) {
@@ -211,7 +208,7 @@ bool memory_collectives::advance(const call& c, progress& p, bool overlaps) {
     }
     return p.by_address ? by_address_->advance(c, p, overlaps) : advance_in_rounds(c, p, overlaps);
   } catch (...) {
-    broken_ = true;
+    if (p.rounds_left > 0) broken_ = true;
     throw;
   }
 }

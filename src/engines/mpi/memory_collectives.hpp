@@ -64,8 +64,8 @@ class memory_collectives {
 
   // --- blocking calls
 
-  // They throw mismatch_error if another member makes another call, engine_error if an earlier call
-  // has ended with an exception in one of its rounds, and what mpi_endpoint::pause() throws.
+  // They throw mismatch_error if another member makes another call, engine_error if an exception
+  // has ended an earlier call before its last round, and what mpi_endpoint::pause() throws.
   void run(const call& c);
   // The most frequent calls, in one round.
   // `c`: the call, for reports; null: that of the named kind
@@ -77,7 +77,7 @@ class memory_collectives {
   // --- calls in steps
 
   using progress = memory_progress;
-  /// Throws engine_error if an earlier call has ended with an exception.
+  /// Throws engine_error if an exception has ended an earlier call before its last round.
   progress begin(const call& c);
   /// Continues as far as possible without a wait. Returns whether the call is complete.
   bool advance(const call& c, progress& p) { return advance(c, p, true); }
@@ -93,10 +93,10 @@ class memory_collectives {
   /// `overlaps`: other calls may be under way. Then sleeping members are woken at every post.
   bool advance(const call& c, progress& p, bool overlaps);
   bool advance_in_rounds(const call& c, progress& p, bool overlaps);
-  /// Throws engine_error if an earlier call has ended with an exception.
+  /// Throws engine_error if an exception has ended an earlier call before its last round.
   void validate(const char* operation, const call* c) const {
     if (broken_) [[unlikely]]
-      throw_broken(c != nullptr ? site(*c) : site(operation, "native"));
+      throw_broken(c != nullptr ? site_of(*c) : site(operation));
   }
   [[noreturn]] void throw_broken(const shm::wait_site& site) const;
   template <class Rounds>
@@ -105,17 +105,17 @@ class memory_collectives {
   void run_short(const call& c, std::size_t bytes);
   void run_in_rounds(const call& c);
   [[noreturn]] void throw_mismatch(std::uint64_t mine, int member, std::uint64_t other) const;
-  static shm::wait_site site(const char* operation, const char* algorithm) noexcept;
-  static shm::wait_site site(const call& c) noexcept;
+  static shm::wait_site site(const char* operation) noexcept;
 
   mpi_endpoint& ep_;
   detail::group_name name_;
   std::unique_ptr<node_memory::collectives> of_;
   bool broken_ = false;
+  bool has_short_calls_ = true;  // no shorter calls go by address, or look for shared buffers
   std::size_t slot_bytes_ = 0;
   std::size_t max_direct_bcast_ = 0, max_direct_allreduce_ = 0;
   std::unique_ptr<address_calls> by_address_;        // null: no call goes by address
-  std::unique_ptr<shared_buffer_calls> in_buffers_;  // null: no member has an arena
+  std::unique_ptr<shared_buffer_calls> in_buffers_;  // null: no call looks for such buffers
 };
 
 }  // namespace tutti::mpi

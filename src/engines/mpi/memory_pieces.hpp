@@ -91,7 +91,8 @@ constexpr address_limits address_limits_of(collective what) noexcept {
       return {never_by_address, never_by_address};
   }
 }
-/// A member could wrongly be in place in such a call, and would overwrite what others read.
+/// Whether a call of this kind in place overwrites what others read of its operand. Then it does
+/// not go by address.
 constexpr bool overwrites_in_place(collective what) noexcept {
   return what == collective::alltoall || what == collective::reduce_scatter_block;
 }
@@ -101,7 +102,12 @@ constexpr std::size_t min_call_by_address(collective what, std::size_t limit, in
   const bool of_all = what == collective::allreduce || what == collective::allgatherv;
   return of_all && limit != never_by_address ? limit * static_cast<std::size_t>(ranks) : limit;
 }
-/// The least operand of a call that looks for shared buffers, in bytes.
+/// `min_bytes`: of min_call_by_address().
+constexpr bool goes_by_address(collective what, std::size_t bytes, bool in_place,
+                               std::size_t min_bytes) noexcept {
+  return bytes >= min_bytes && !(in_place && overwrites_in_place(what));
+}
+/// The shortest operand of a call that looks for shared buffers, in bytes.
 inline constexpr std::size_t min_bytes_in_shared_buffers = 16384;
 /// A reduction by address reads and combines this many bytes at a time. They stay in the L2 cache.
 inline constexpr std::size_t combined_piece_bytes = 65536;
@@ -131,9 +137,9 @@ struct call_pieces {
   }
 };
 
-/// The units of each block in one round of a call that has many rounds. A round fills a slot: where
-/// cores are far apart, this was faster than shorter pieces for all kinds. 0: memory cannot serve
-/// the call. `blocks`: how many blocks a member posts.
+/// The units of each block in one round of a call that has many rounds; a round fills a slot. 0:
+/// memory cannot serve the call. `blocks`: how many blocks a member posts. The root of a bcast is
+/// faster with shorter pieces while two cores share a cache, and slower otherwise.
 constexpr std::size_t units_per_round(std::size_t unit, std::size_t blocks, std::size_t slot) noexcept {
   std::size_t units = slot / blocks / unit;
   if (unit == 1) units -= units % 16;

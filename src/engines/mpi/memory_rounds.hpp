@@ -12,10 +12,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
+#include <type_traits>
 
 #include "engines/mpi/memory_pieces.hpp"
 #include "transport/shm/process_memory.hpp"
+#include "transport/shm/wait_interface.hpp"
 #include "tutti/call.hpp"
 
 namespace tutti::mpi {
@@ -35,8 +36,15 @@ struct memory_progress {
   /// See shared_buffer_calls.hpp.
   enum class buffer_step : std::uint8_t { none, exchange, finish, skip };
   buffer_step buffers = buffer_step::none;
-  std::exception_ptr failure;  ///< of this member, while the others still work in its buffers
 };
+// Callers keep it in memory that they do not destroy.
+static_assert(std::is_trivially_destructible_v<memory_progress>);
+
+/// For reports.
+inline shm::wait_site site_of(const call& c) noexcept {
+  const char* const algorithm = c.on_behalf == 0 ? "native" : "an exchange before it";
+  return {detail::called(c), algorithm, "the other members", -1, -1, shm::wait_site::unnumbered};
+}
 
 /// One round as one member sees it. Its piece is `n` units, from unit `at` of the operand or of
 /// each block.

@@ -13,7 +13,7 @@
 
 namespace tutti::mpi {
 
-/// The least of all ranks of a node counts.
+/// A node uses the minimum over its ranks.
 enum class memory_use : std::uint8_t {
   off,
   cells,  ///< all data pass through the shared memory

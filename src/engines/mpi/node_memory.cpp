@@ -91,8 +91,8 @@ void node_memory::agree(MPI_Comm node, memory_use requested) {
 
 // The largest int if the setting permits it and this rank may access all others. -1: the setting
 // does not. Else the number of the pair of ranks.
-int node_memory::may_access(memory_use least, memory_use requested, bool (*may)(int pid) noexcept) const {
-  if (requested < least) return -1;
+int node_memory::may_access(memory_use required, memory_use requested, bool (*may)(int pid) noexcept) const {
+  if (requested < required) return -1;
   const int size = segment_.memory().ranks();
   for (int r = 0; r < size; ++r)
     if (r != rank_ && (pid(r) == 0 || !may(pid(r)))) return rank_ * size + r;

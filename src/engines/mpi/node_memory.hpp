@@ -85,7 +85,7 @@ class node_memory {
   shm::process_messages& messages() noexcept { return *messages_; }
 
  private:
-  int may_access(memory_use least, memory_use requested, bool (*may)(int pid) noexcept) const;
+  int may_access(memory_use required, memory_use requested, bool (*may)(int pid) noexcept) const;
   void agree(MPI_Comm node, memory_use requested);
 
   node_segment segment_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engines/mpi/shared_buffer_calls.hpp"
 
-#include <utility>
+#include <algorithm>
 
 #include "base/compute/kernels.hpp"
 #include "engines/mpi/mpi_endpoint.hpp"
@@ -41,7 +41,7 @@ buffers accessed(collective what, bool is_root, bool is_first, bool in_place) no
   }
 }
 
-// The place of no data. The arena begins with its header, so no buffer lies there.
+// The offset of no data. The arena begins with its header, so no buffer lies there.
 constexpr std::uint64_t nothing = 0;
 
 // What the others read through `input`.
@@ -81,6 +81,7 @@ shared_buffer_calls::shared_buffer_calls(mpi_endpoint& ep, node_memory::collecti
       of_(of),
       on_mismatch_(std::move(on_mismatch)),
       min_bytes_(ep.memory().min_bytes_in_shared_buffers()),
+      min_block_bytes_(std::max<std::size_t>(1, min_bytes_ / static_cast<std::size_t>(of.size()))),
       calls_(static_cast<std::size_t>(of.size())),
       published_(calls_.size()) {
   for (std::size_t i = 0; i < calls_.size(); ++i) published_[i].what = &calls_[i];
@@ -89,13 +90,13 @@ shared_buffer_calls::shared_buffer_calls(mpi_endpoint& ep, node_memory::collecti
 bool shared_buffer_calls::serves(collective what, std::size_t bytes) const noexcept {
   const bool has_blocks =
       what == collective::gather || what == collective::allgather || detail::posts_blocks_for_all(what);
-  return bytes >= (has_blocks ? min_bytes_ / calls_.size() : min_bytes_);
+  return bytes >= (has_blocks ? min_block_bytes_ : min_bytes_);
 }
 
 bool shared_buffer_calls::advance(const call& c, memory_progress& p, bool overlaps) {
   if (p.buffers == step::exchange) {
     if (!p.posted) {
-      const place mine = place_of(c);
+      const buffer_offsets mine = offsets_of(c);
       if (!post(p, &mine, overlaps)) return false;
     }
     if (!all_have_posted(p)) return false;
@@ -107,7 +108,7 @@ bool shared_buffer_calls::advance(const call& c, memory_progress& p, bool overla
         find_buffers(c, p.number);
         work(c);
       } catch (...) {
-        p.failure = std::current_exception();
+        failures_.emplace_back(p.number + p.rounds_left, std::current_exception());
       }
     }
     end_step(p);
@@ -130,14 +131,14 @@ bool shared_buffer_calls::advance(const call& c, memory_progress& p, bool overla
       of_.finish(p.number);
     }
     p.buffers = step::none;
-    if (p.failure) [[unlikely]]
-      std::rethrow_exception(std::exchange(p.failure, nullptr));
+    if (!failures_.empty()) [[unlikely]]
+      rethrow_failure(p.number);
   }
   return true;
 }
 
-bool shared_buffer_calls::post(memory_progress& p, const place* of, bool overlaps) {
-  if (!of_.may_post(p.number, sizeof(place))) return false;
+bool shared_buffer_calls::post(memory_progress& p, const buffer_offsets* of, bool overlaps) {
+  if (!of_.may_post(p.number, sizeof(buffer_offsets))) return false;
   if (of != nullptr) memory::write(of_.operand(p.number, sizeof *of), of, sizeof *of);
   of_.post(p.number, p.digest);
   if (overlaps) of_.wake_members();
@@ -158,6 +159,15 @@ bool shared_buffer_calls::all_have_posted(memory_progress& p) {
   return true;
 }
 
+void shared_buffer_calls::rethrow_failure(std::uint64_t end_of_call) {
+  for (auto one = failures_.begin(); one != failures_.end(); ++one) {
+    if (one->first != end_of_call) continue;
+    const std::exception_ptr failure = one->second;
+    failures_.erase(one);
+    std::rethrow_exception(failure);
+  }
+}
+
 void shared_buffer_calls::end_step(memory_progress& p) {
   of_.finish(p.number++);
   --p.rounds_left;
@@ -165,8 +175,8 @@ void shared_buffer_calls::end_step(memory_progress& p) {
   p.posted = false;
 }
 
-shared_buffer_calls::place shared_buffer_calls::place_of(const call& c) const {
-  place mine;
+shared_buffer_calls::buffer_offsets shared_buffer_calls::offsets_of(const call& c) const {
+  buffer_offsets mine;
   mine.in_place = c.in_place ? 1 : 0;
   // In place, the result would overwrite what others read.
   if (c.what == collective::reduce_scatter_block && c.in_place) return mine;
@@ -178,22 +188,25 @@ shared_buffer_calls::place shared_buffer_calls::place_of(const call& c) const {
   };
   if (needed.input) mine.input = find(shared_input(c, member), bytes.input);
   if (needed.output) mine.output = find(c.output, bytes.output);
-  return ep_.memory().publish_arena() ? mine : place{place::not_shared, place::not_shared, mine.in_place};
+  return ep_.memory().publish_arena()
+             ? mine
+             : buffer_offsets{buffer_offsets::not_shared, buffer_offsets::not_shared, mine.in_place};
 }
 
-shared_buffer_calls::place shared_buffer_calls::posted_place(std::uint64_t number, int i) const {
-  place at;
+shared_buffer_calls::buffer_offsets shared_buffer_calls::posted_offsets(std::uint64_t number, int i) const {
+  buffer_offsets at;
   memory::read(&at, of_.operand_of(number, i, sizeof at), sizeof at);
   return at;
 }
 
 // The same result on all members.
 bool shared_buffer_calls::are_shared(const call& c, std::uint64_t number) const {
-  static_assert(place::not_shared == shm::shared_arena::npos);
+  static_assert(buffer_offsets::not_shared == shm::shared_arena::npos);
   for (int i = 0; i < of_.size(); ++i) {
-    const place at = posted_place(number, i);
+    const buffer_offsets at = posted_offsets(number, i);
     const buffers needed = accessed(c.what, i == c.root, i == 0, at.in_place != 0);
-    if ((needed.input && at.input == place::not_shared) || (needed.output && at.output == place::not_shared))
+    if ((needed.input && at.input == buffer_offsets::not_shared) ||
+        (needed.output && at.output == buffer_offsets::not_shared))
       return false;
   }
   return true;
@@ -208,7 +221,7 @@ void shared_buffer_calls::find_buffers(const call& c, std::uint64_t number) {
       seen.input = shared_input(c, i);
       continue;
     }
-    const place at = posted_place(number, i);
+    const buffer_offsets at = posted_offsets(number, i);
     const buffers needed = accessed(c.what, i == c.root, i == 0, at.in_place != 0);
     const auto find = [&](bool is_needed, std::uint64_t offset) {
       return is_needed && offset != nothing ? ep_.memory().arena_of(of_.rank_of(i), c) + offset : nullptr;

@@ -46,7 +46,7 @@ std::string why_no_copies(const std::vector<rank_info>& all, int rank, const nod
 
 std::string why_no_buffers(const std::vector<rank_info>& all, int rank, const node_memory& memory) {
   if (memory.shares_buffers()) return "";
-  for (const auto [use, name] : {std::pair(memory_use::cells, "cells"), std::pair(memory_use::copy, "copy")})
+  for (const auto& [use, name] : {std::pair(memory_use::cells, "cells"), std::pair(memory_use::copy, "copy")})
     if (const int r = first_with(all, rank, use); r >= 0)
       return "TUTTI_SHM is " + std::string(name) + " on rank " + std::to_string(r);
   return memory.why_not_buffers();

@@ -43,8 +43,6 @@ struct cached_decision {
 };
 
 /// Whether a call is forwarded to MPI, and the interval of tutti's counts with the same decision.
-/// MPI offers every collective for every call. If the trees choose it, but the engine's own
-/// collective uses the memory of the node, the call is served.
 struct decision {
   bool forwarded;
   std::uint64_t min_count, max_count;

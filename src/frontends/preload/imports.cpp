@@ -22,7 +22,8 @@ const T* pointer(const dl_phdr_info& object, ElfW(Addr) value) noexcept {
 }
 
 // The symbols that an object imports precede those of its GNU hash table. Linkers write such a
-// table also for objects that export nothing, and then it does not tell. Names follow the symbols.
+// table also for objects that export nothing, and then it does not show where imports end. Names
+// follow the symbols.
 std::size_t symbols_to_search(const std::uint32_t* gnu_hash, const ElfW(Sym) * symbols, const char* names) {
   const auto all = static_cast<std::size_t>(names - reinterpret_cast<const char*>(symbols)) / sizeof *symbols;
   if (gnu_hash == nullptr) return all;
@@ -58,8 +59,8 @@ bool imports(const dl_phdr_info& object, std::string_view begin) noexcept {
 }  // namespace
 
 bool is_imported(std::string_view begin) noexcept {
-  const auto visit = [](dl_phdr_info* object, std::size_t, void* wanted) {
-    return !belongs_to_mpi(object->dlpi_name) && imports(*object, *static_cast<std::string_view*>(wanted))
+  const auto visit = [](dl_phdr_info* object, std::size_t, void* prefix) {
+    return !belongs_to_mpi(object->dlpi_name) && imports(*object, *static_cast<std::string_view*>(prefix))
                ? 1
                : 0;
   };

@@ -23,7 +23,7 @@ namespace tutti::preload {
 namespace {
 
 // The long allocations of the program and those of MPI_Alloc_mem lie in the same memory.
-void use_arena_of_heap() {
+void prepare_arena() {
   if (tutti_arena_of_heap != nullptr) shm::shared_arena::use(*tutti_arena_of_heap());
   if (tutti_arena_of_heap != nullptr || is_imported("MPI_Alloc_mem") || is_imported("mpi_alloc_mem"))
     shm::shared_arena::expect();
@@ -50,7 +50,7 @@ process::process(MPI_Comm self, bool multithreaded_program)
       names(multithreaded_program),
       communicators(handlers, names, multithreaded_program),
       pending(std::make_unique<pending_calls>(*this)) {
-  use_arena_of_heap();
+  prepare_arena();
   const detail::settings config = detail::read_settings();
   auto made = std::make_unique<mpi::mpi_endpoint>(MPI_COMM_WORLD, config.check);
   ep = made.get();

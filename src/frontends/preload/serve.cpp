@@ -15,6 +15,8 @@
 namespace tutti::preload {
 namespace {
 
+constexpr std::size_t max_decisions = 64;  // of a collective on a communicator
+
 // The key of a call before its translation. For vector forms the datatypes do not matter.
 struct call_key {
   int count = 0;
@@ -41,6 +43,8 @@ bool matches(const cached_decision& v, const call_key& key, unsigned generation)
          contains(v, key.count) && v.generation == generation;
 }
 
+// MPI offers every collective for every call. If the trees choose it, but the engine's own
+// collective uses the memory of the node, the call is served.
 decision decide_by_trees(process& p, communicator_info& m, const call& c, const agreed_signature& s) {
   selection_context all{.call = s, .native = true, .shared_memory = false};
   all.set_topology(m.topology);
@@ -90,7 +94,6 @@ decision decide_by_trees(process& p, communicator_info& m, const call& c, const 
 }
 
 decision decide(process& p, communicator_info& m, const call& c) {
-  constexpr std::size_t max_decisions = 64;
   const agreed_signature s = agreed_part(c, m.size);
   if (is_vector_form(c.what)) return decide_by_trees(p, m, c, s);
   auto& known = m.by_signature[static_cast<std::size_t>(c.what)];
@@ -146,7 +149,6 @@ const cached_decision* find_decision(const communicator_info& m, collective what
 
 const cached_decision& store_decision(communicator_info& m, collective what,
                                       std::unique_ptr<const cached_decision> v) {
-  constexpr std::size_t max_decisions = 64;
   auto& all = m.decisions[static_cast<std::size_t>(what)];
   // Those of an earlier generation match no call any more.
   if (all.size() == max_decisions || (!all.empty() && all.back()->generation != v->generation)) {

@@ -32,7 +32,7 @@ inline std::size_t arena_bytes(std::size_t page_size) noexcept {
 /// Why this process makes no arena; empty if it may. Each rank maps the arenas of all ranks of
 /// its node as a whole, and a forked child has a private mapping. Neither works if addresses
 /// are limited, or the kernel charges them.
-inline std::string obstacle_to_arenas() {
+inline std::string why_no_arena() {
   rlimit limit;
   if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
     return "the address space is limited (ulimit -v)";

@@ -138,7 +138,6 @@ class direct_collectives {
   std::unique_ptr<published_call[]> published_calls_;  // epoch_count * size
   waker& waker_;
   bool ordered_ = true;  // worker groups are intervals of ranks, in ascending order
-
 };
 
 }  // namespace tutti::shm

@@ -49,6 +49,8 @@ class node_collectives {
  public:
   static constexpr std::size_t inline_bytes = 48;
   static constexpr int digest_bits = 56;
+  /// The bits of finished_later_.
+  static constexpr std::uint64_t max_calls_finished_later = 64;
   /// A member prefetches the line of this later post.
   static constexpr std::uint64_t lines_ahead = 2;
 
@@ -136,8 +138,9 @@ class node_collectives {
   std::uint64_t digest_of(std::uint64_t n, int i) const {
     return M::view(line_of(i, n).digest) & ((std::uint64_t{1} << digest_bits) - 1);
   }
-  /// Whether this member may finish call n, of which it has seen no post, before earlier calls.
-  bool may_finish(std::uint64_t n) const noexcept { return n - unfinished_ <= 64; }
+  /// Whether this member may finish call n before earlier ones. Only needed for calls in which it
+  /// has not waited for a post; others are near enough.
+  bool may_finish(std::uint64_t n) const noexcept { return n - unfinished_ <= max_calls_finished_later; }
   /// Ends the call: this member reads no operand of it any more. Wakes members that sleep.
   void finish(std::uint64_t n) {
     if (n == unfinished_) [[likely]] {

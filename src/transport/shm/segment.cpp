@@ -5,7 +5,6 @@
 #include <cstring>
 #include <new>
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -87,7 +86,7 @@ std::string segment::create(memory_kind kind, const segment_layout& layout, segm
 std::string segment::attach(const segment_offer& offer, const segment_layout& layout) {
   begin(offer.kind, layout);
   std::string why = offer.kind == memory_kind::memfd
-                        ? open_memfd(offer.pid, offer.file, offer.bytes, O_RDWR, file_)
+                        ? open_memfd(offer.pid, offer.file, offer.bytes, file_)
                         : open_named_file(offer.name, offer.bytes, file_);
   segment_identity found{};
   if (why.empty() && pread(file_, &found, sizeof found, 0) != sizeof found) why = "the memory has no header";

@@ -145,7 +145,7 @@ void remove_leftover_files() noexcept {
 
 // The pid may belong to another process by now. Opening some special files has effects, so the file
 // is examined first.
-std::string open_memfd(int pid, int number, std::size_t bytes, int access, int& file) {
+std::string open_memfd(int pid, int number, std::size_t bytes, int& file) {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, number);
   int handle = open(path, O_PATH | O_CLOEXEC);
@@ -154,7 +154,7 @@ std::string open_memfd(int pid, int number, std::size_t bytes, int access, int& 
     return close_on_failure(std::move(why), handle);
   char same[64];
   std::snprintf(same, sizeof same, "/proc/self/fd/%d", handle);
-  file = open(same, access | O_CLOEXEC);
+  file = open(same, O_RDWR | O_CLOEXEC);
   const int code = errno;
   close(handle);
   if (file < 0) return failed_call(path, code);

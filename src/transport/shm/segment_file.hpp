@@ -27,9 +27,9 @@ void remove_named_file(const std::string& name) noexcept;
 /// Removes the files in /dev/shm that dead processes of this user have left.
 void remove_leftover_files() noexcept;
 
-/// Opens memfd number `number` of the process `pid`, with O_RDWR or O_RDONLY. Returns an error if
+/// Opens memfd number `number` of the process `pid`. Returns an error if
 /// it is not a memfd of this size, or can be resized.
-std::string open_memfd(int pid, int number, std::size_t bytes, int access, int& file);
+std::string open_memfd(int pid, int number, std::size_t bytes, int& file);
 /// Opens a file in /dev/shm. Returns an error if it does not have this size.
 std::string open_named_file(const std::string& name, std::size_t bytes, int& file);
 

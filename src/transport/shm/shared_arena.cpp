@@ -82,7 +82,7 @@ class arena_pages {
 std::string arena_pages::open() {
   const std::size_t bytes = arena_bytes(page_size());
   std::uint64_t nonce[2];
-  std::string why = obstacle_to_arenas();
+  std::string why = why_no_arena();
   if (why.empty()) why = draw_nonce(nonce);
   if (why.empty()) why = create_memfd("tutti-arena", bytes, file_);
   if (!why.empty()) return why;
@@ -213,15 +213,15 @@ struct arena_state {
 
 namespace {
 
-constinit arena_state own_state;
-constinit std::atomic<arena_state*> state_in_use{&own_state};
+constinit arena_state local_state;
+constinit std::atomic<arena_state*> state_in_use{&local_state};
 
 arena_state& in_use() noexcept { return *state_in_use.load(std::memory_order_acquire); }
 
-void before_fork() { own_state.mutex.lock(); }
-void after_fork_in_parent() { own_state.mutex.unlock(); }
+void before_fork() { local_state.mutex.lock(); }
+void after_fork_in_parent() { local_state.mutex.unlock(); }
 void after_fork_in_child() {
-  arena_state& s = own_state;
+  arena_state& s = local_state;
   arena* const a = s.made.load(std::memory_order_relaxed);
   if (a != nullptr && !std::exchange(s.is_child, true)) {
     s.range.bytes.store(0, std::memory_order_release);
@@ -266,7 +266,7 @@ bool is_large(std::size_t bytes) noexcept { return bytes > large_bytes - best_fi
 
 }  // namespace
 
-constinit std::atomic<const arena_range*> shared_arena::range_{&own_state.range};
+constinit std::atomic<const arena_range*> shared_arena::range_{&local_state.range};
 
 arena_state& shared_arena::current() noexcept { return in_use(); }
 
@@ -349,7 +349,7 @@ std::string mapped_arena::open(int pid, const arena_offer& of) {
   close();
   if (of.file < 0) return "the process has no shared memory";
   int file = -1;
-  std::string why = open_memfd(pid, of.file, of.bytes, O_RDWR, file);
+  std::string why = open_memfd(pid, of.file, of.bytes, file);
   if (!why.empty()) return kill(pid, 0) != 0 && errno == ESRCH ? "the process has ended (" + why + ")" : why;
   arena_header found{};
   void* memory = MAP_FAILED;

@@ -13,11 +13,11 @@
 // bytes of ordinary memory, so the arena is for buffers and not for the nodes of containers. Freed
 // pages of large allocations stay committed up to a limit, and beyond it return to the kernel.
 //
-// fork(): the writes of a forked child are its own. It
-// has no arena for others: offset_of() returns npos, offer() names no file, allocate() throws and
-// deallocate() keeps the memory. Pages that the child has not written still show later writes of
-// the parent and of others, also after the parent has freed them. So a child that uses memory of
-// the arena for long needs a copy. fork() followed by exec() is safe, and so is vfork().
+// fork(): the writes of a forked child are its own. It has no arena for others: offset_of() returns
+// npos, offer() names no file, allocate() throws and deallocate() keeps the memory. Pages that the
+// child has not written still show later writes of the parent and of others, also after the parent
+// has freed them. So a child that uses memory of the arena for long needs a copy. fork() followed
+// by exec() is safe, and so is vfork().
 //
 // A module with a copy of this code calls use(), so that it shares the arena of the program.
 #pragma once

@@ -16,15 +16,12 @@ bool expect_shared_memory() noexcept {
 }
 
 void* allocate_shared(std::size_t bytes, std::size_t alignment) {
-  try {
-    return shm::shared_arena::allocate(bytes, alignment);
-  } catch (const std::bad_alloc&) {
-  }
+  if (void* const memory = shm::shared_arena::try_allocate(bytes, alignment)) return memory;
   const std::size_t used = std::max(alignment, sizeof(void*));
   const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + used - 1) / used * used;
-  void* const memory = rounded < bytes ? nullptr : std::aligned_alloc(used, rounded);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
+  void* const ordinary = rounded < bytes ? nullptr : std::aligned_alloc(used, rounded);
+  if (ordinary == nullptr) throw std::bad_alloc();
+  return ordinary;
 }
 
 void free_shared(void* memory) noexcept {
