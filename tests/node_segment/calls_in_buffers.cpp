@@ -66,6 +66,11 @@ void run_throwing(context& c) {
   const std::vector<word, test_allocator<word>> other(6000000, word{5});
   std::this_thread::sleep_for(std::chrono::milliseconds(30));
   for (const word w : other) require(w == 5, "another rank has written to memory that was freed");
+  for (const std::size_t n : {2u, 5000u}) {  // the communicator still works
+    checked_call<word> next(collective::allreduce, n, 0, 4, false);
+    c.native(next.made, here);
+    next.compare();
+  }
 }
 
 bool always(unsigned) { return true; }
