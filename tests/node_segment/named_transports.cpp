@@ -34,9 +34,9 @@ bool run_and_compare(tutti::mpi::mpi_endpoint& ep, context& c, collective what, 
   const bool ran = ep.memory().calls_by_address() != before;
   one.overwrite();
   one.compare();
-  require((named == by_address) == ran, std::string(name_of(what)) + " of " +
-                                            std::to_string(n * sizeof(word)) + " bytes: explain names " +
-                                            named);
+  require((named == by_address) == ran || named.ends_with("as measured"),
+          std::string(name_of(what)) + " of " + std::to_string(n * sizeof(word)) + " bytes: explain names " +
+              named);
   return ran;
 }
 

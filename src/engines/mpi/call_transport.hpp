@@ -31,6 +31,13 @@ constexpr bool native_by_address(collective what, std::size_t bytes, bool in_pla
                          min_call_by_address(what, limit, ranks));
 }
 
+/// Whether the members of a native collective measure which way is faster.
+constexpr bool native_is_measured(const call& c, int ranks, bool oversubscribed) noexcept {
+  return !oversubscribed && !(c.in_place && overwrites_in_place(c.what)) &&
+         is_measured(c.what, bytes_by_address(c.what, c.count * c.type.size, ranks), ranks,
+                     min_measured_part_bytes);
+}
+
 inline std::string native_transport_over_mpi(const reported_call& c) {
   const call& a = c.arguments;
   const int ranks = c.topology.ranks();
@@ -38,14 +45,17 @@ inline std::string native_transport_over_mpi(const reported_call& c) {
   if (!c.node_memory || c.topology.nodes() > 1 || !has_memory_form(a.what)) return of_mpi;
   const call_pieces pieces = divide(a.what, a.count, a.type.size, ranks, slot_bytes_of_node(ranks));
   if (!pieces.served) return of_mpi;
-  if (c.cross_memory && native_by_address(a.what, a.count * a.type.size, a.in_place, ranks, c.oversubscribed))
+  const bool measured = c.cross_memory && native_is_measured(a, ranks, c.oversubscribed);
+  if (!measured && c.cross_memory &&
+      native_by_address(a.what, a.count * a.type.size, a.in_place, ranks, c.oversubscribed))
     return "node memory, by address";
   const std::uint64_t rounds = pieces.rounds();
   std::string text = "node memory, " + std::to_string(rounds) + (rounds == 1 ? " round" : " rounds");
   if (a.what == collective::barrier) return text;
   const std::size_t blocks = posts_blocks_for_all(a.what) ? static_cast<std::size_t>(ranks) : 1;
-  return text + (rounds == 1 ? " of " : " of up to ") +
-         std::to_string(pieces.per_round * pieces.unit * blocks) + " bytes";
+  text += (rounds == 1 ? " of " : " of up to ") + std::to_string(pieces.per_round * pieces.unit * blocks) +
+          " bytes";
+  return measured ? text + ", or by address, as measured" : text;
 }
 
 inline std::string transport_over_mpi(const reported_call& c) {

@@ -32,6 +32,13 @@ void* data_of(const call& c, bool is_root) noexcept {
   return is_root && !c.in_place ? const_cast<void*>(c.input) : c.output;
 }
 
+// Of the operand or of a block; of an allgatherv, of all blocks.
+std::size_t agreed_bytes(const call& c) noexcept {
+  return c.what == collective::barrier ? 0
+         : is_vector_form(c.what)      ? detail::agreed_total(c.out_counts, c.type.size)
+                                       : c.count * c.type.size;
+}
+
 std::size_t longest_block(const call& c) noexcept {
   std::size_t count = 0;
   for (std::size_t i = 0; i < c.out_counts.size(); ++i) count = std::max(count, c.out_counts[i]);
@@ -55,7 +62,8 @@ memory_collectives::memory_collectives(mpi_endpoint& ep, const detail::group_nam
     by_address_ = std::make_unique<address_calls>(ep_, *of_, on_mismatch);
     has_short_calls_ = by_address_->min_bytes() > detail::post_line_bytes;
   }
-  if (!ep_.memory().shares_buffers()) return;
+  if (!ep_.memory().shares_buffers() && !ep_.memory().min_measured_part_bytes(ep_.is_oversubscribed()))
+    return;
   in_buffers_ = std::make_unique<shared_buffer_calls>(ep_, *of_, on_mismatch);
   // Members in steps exchange offsets from this length on, so no member may make one round
   // directly.
@@ -163,7 +171,8 @@ void memory_collectives::run_in_rounds(const call& c) {
   progress p = begin(c);
   waiter w(*this, nullptr, &c);
   std::uint32_t reasons = shm::wait_for_post | shm::wait_for_acknowledgement;
-  if (p.by_address) reasons |= shm::wait_for_message | shm::wait_for_space;  // after a refusal
+  if (p.by_address || p.chosen_by_time)
+    reasons |= shm::wait_for_message | shm::wait_for_space;  // after a refusal
   of_->wait(reasons, w, [&] { return advance(c, p, false); });
 }
 
@@ -172,12 +181,14 @@ memory_collectives::progress memory_collectives::begin(const call& c) {
   progress p;
   const bool vector = is_vector_form(c.what);
   p.pieces = divide(c.what, vector ? longest_block(c) : c.count, c.type.size);
-  const std::size_t bytes = c.what == collective::barrier ? 0
-                            : vector                      ? detail::agreed_total(c.out_counts, c.type.size)
-                                                          : c.count * c.type.size;
+  const std::size_t bytes = agreed_bytes(c);
   p.by_address = by_address_ != nullptr && goes_by_address(c, bytes);
   p.rounds_left = p.by_address ? address_calls::rounds(c.what) : p.pieces.rounds();
-  if (in_buffers_ != nullptr && in_buffers_->serves(c.what, bytes)) {
+  if (in_buffers_ != nullptr && in_buffers_->is_measured(c, bytes)) {
+    p.chosen_by_time = true;
+    p.rounds_left = std::max(p.pieces.rounds(), address_calls::rounds(c.what));
+  }
+  if (in_buffers_ != nullptr && in_buffers_->serves(c, bytes)) {
     p.buffers = memory_progress::buffer_step::exchange;
     p.rounds_left += shared_buffer_calls::extra_rounds;
   }
@@ -203,10 +214,13 @@ bool memory_collectives::goes_by_address(const call& c, std::size_t bytes) const
 bool memory_collectives::advance(const call& c, progress& p, bool overlaps) {
   try {
     if (p.buffers != memory_progress::buffer_step::none) {
-      if (!in_buffers_->advance(c, p, overlaps)) return false;
+      if (!in_buffers_->advance(c, agreed_bytes(c), p, overlaps)) return false;
       if (p.by_address) ep_.memory().count_call_by_address();
     }
-    return p.by_address ? by_address_->advance(c, p, overlaps) : advance_in_rounds(c, p, overlaps);
+    if (!(p.by_address ? by_address_->advance(c, p, overlaps) : advance_in_rounds(c, p, overlaps)))
+      return false;
+    if (p.chosen_by_time && !overlaps) in_buffers_->record(c, agreed_bytes(c), p);
+    return true;
   } catch (...) {
     if (p.rounds_left > 0) broken_ = true;
     throw;

@@ -107,6 +107,25 @@ constexpr bool goes_by_address(collective what, std::size_t bytes, bool in_place
                                std::size_t min_bytes) noexcept {
   return bytes >= min_bytes && !(in_place && overwrites_in_place(what));
 }
+/// With a core for each rank, the members of longer calls measure whether they are faster by address
+/// or in pieces (measured_times.hpp), if a reader gets at least this many bytes from an owner.
+inline constexpr std::size_t min_measured_part_bytes = 192 * 1024;
+/// Whether calls of this kind are measured. `part`: the least bytes that a reader gets, see above.
+constexpr bool is_measured(collective what, std::size_t bytes, int ranks, std::size_t part) noexcept {
+  const auto p = static_cast<std::size_t>(ranks);
+  switch (what) {
+    case collective::allreduce:
+    case collective::allgatherv:
+      return bytes / p >= part;
+    case collective::scatter:
+    case collective::allgather:
+    case collective::alltoall:
+    case collective::reduce_scatter_block:
+      return bytes >= part;
+    default:
+      return false;
+  }
+}
 /// The shortest operand of a call that looks for shared buffers, in bytes.
 inline constexpr std::size_t min_bytes_in_shared_buffers = 16384;
 /// A reduction by address reads and combines this many bytes at a time. They stay in the L2 cache.

@@ -34,8 +34,10 @@ struct memory_progress {
   bool by_address = false;   // see address_steps.hpp, also for the next
   bool by_messages = false;  // the parts of this round come as messages
   /// See shared_buffer_calls.hpp.
-  enum class buffer_step : std::uint8_t { none, exchange, finish, skip };
+  enum class buffer_step : std::uint8_t { none, exchange, finish, skip, skip_to_way };
   buffer_step buffers = buffer_step::none;
+  bool chosen_by_time = false;  // by address or in pieces, see measured_times.hpp
+  double began = 0;             // when that was chosen, in microseconds
 };
 // Callers keep it in memory that they do not destroy.
 static_assert(std::is_trivially_destructible_v<memory_progress>);

@@ -61,8 +61,22 @@ class node_memory {
   /// The shortest call by address (memory_pieces.hpp).
   std::size_t min_bytes_by_address(collective what, bool oversubscribed) const noexcept;
   /// For tests: another limit of all kinds, the same on all ranks, for groups that are opened
-  /// later.
-  void set_min_bytes_by_address(std::size_t bytes) noexcept { min_bytes_by_address_ = bytes; }
+  /// later. No call is measured then.
+  void set_min_bytes_by_address(std::size_t bytes) noexcept {
+    min_bytes_by_address_ = bytes;
+    min_measured_part_bytes_.reset();
+  }
+  /// The least part of calls that are measured (memory_pieces.hpp). Nothing: no call is measured.
+  std::optional<std::size_t> min_measured_part_bytes(bool oversubscribed) const noexcept {
+    return may_copy_ && (!oversubscribed || measures_without_cores_) ? min_measured_part_bytes_
+                                                                     : std::nullopt;
+  }
+  /// For tests: another one, the same on all ranks, for groups that are opened later, also without
+  /// a core for each rank.
+  void set_min_measured_part_bytes(std::size_t bytes) noexcept {
+    min_measured_part_bytes_ = bytes;
+    measures_without_cores_ = true;
+  }
   /// For tests: the number of the first call of groups that are opened later, the same on all
   /// ranks. All members open the group and pass a barrier before its first call.
   void set_first_call(std::uint64_t number) noexcept { first_call_ = number; }
@@ -93,6 +107,8 @@ class node_memory {
   std::string why_not_copy_;
   std::vector<int> pids_;  // 0: this rank, or one in another PID namespace
   std::optional<std::size_t> min_bytes_by_address_;
+  std::optional<std::size_t> min_measured_part_bytes_ = detail::min_measured_part_bytes;
+  bool measures_without_cores_ = false;
   std::uint64_t calls_by_address_ = 0, first_call_ = 0;
   bool shares_buffers_ = false, arena_published_ = false;
   std::string why_not_buffers_;

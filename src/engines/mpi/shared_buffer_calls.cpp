@@ -2,8 +2,10 @@
 #include "engines/mpi/shared_buffer_calls.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/compute/kernels.hpp"
+#include "engines/mpi/address_calls.hpp"
 #include "engines/mpi/mpi_endpoint.hpp"
 #include "transport/shm/shared_arena.hpp"
 
@@ -39,6 +41,11 @@ buffers accessed(collective what, bool is_root, bool is_first, bool in_place) no
     default:  // allreduce, scan
       return {!in_place, true};
   }
+}
+
+double microseconds_now() noexcept {
+  using namespace std::chrono;
+  return duration<double, std::micro>(steady_clock::now().time_since_epoch()).count();
 }
 
 // The offset of no data. The arena begins with its header, so no buffer lies there.
@@ -80,27 +87,54 @@ shared_buffer_calls::shared_buffer_calls(mpi_endpoint& ep, node_memory::collecti
     : ep_(ep),
       of_(of),
       on_mismatch_(std::move(on_mismatch)),
-      min_bytes_(ep.memory().min_bytes_in_shared_buffers()),
-      min_block_bytes_(std::max<std::size_t>(1, min_bytes_ / static_cast<std::size_t>(of.size()))),
-      calls_(static_cast<std::size_t>(of.size())),
+      shares_(ep.memory().shares_buffers()),
+      min_shared_bytes_(ep.memory().min_bytes_in_shared_buffers()),
+      min_shared_block_bytes_(
+          std::max<std::size_t>(1, min_shared_bytes_ / static_cast<std::size_t>(of.size()))),
+      min_measured_(ep.memory().min_measured_part_bytes(ep.is_oversubscribed())),
+      posted_times_(static_cast<std::size_t>(of.size())),
+      calls_(posted_times_.size()),
       published_(calls_.size()) {
   for (std::size_t i = 0; i < calls_.size(); ++i) published_[i].what = &calls_[i];
 }
 
-bool shared_buffer_calls::serves(collective what, std::size_t bytes) const noexcept {
+bool shared_buffer_calls::looks_for_buffers(collective what, std::size_t bytes) const noexcept {
   const bool has_blocks =
       what == collective::gather || what == collective::allgather || detail::posts_blocks_for_all(what);
-  return bytes >= (has_blocks ? min_block_bytes_ : min_bytes_);
+  return shares_ && bytes >= (has_blocks ? min_shared_block_bytes_ : min_shared_bytes_);
 }
 
-bool shared_buffer_calls::advance(const call& c, memory_progress& p, bool overlaps) {
+std::size_t shared_buffer_calls::min_bytes() const noexcept {
+  const std::size_t none = ~std::size_t{0};
+  return std::max<std::size_t>(1, std::min(shares_ ? min_shared_bytes_ : none, min_measured_.value_or(none)));
+}
+
+std::size_t shared_buffer_calls::min_block_bytes() const noexcept {
+  const std::size_t none = ~std::size_t{0};
+  return std::max<std::size_t>(
+      1, std::min(shares_ ? min_shared_block_bytes_ : none, min_measured_.value_or(none)));
+}
+
+bool shared_buffer_calls::choose_by_address(const memory_progress& p) {
+  for (int i = 0; i < of_.size(); ++i)
+    posted_times_[static_cast<std::size_t>(i)] = posted_offsets(p.number, i).times;
+  return is_faster_by_address(posted_times_, p.by_address);
+}
+
+void shared_buffer_calls::record(const call& c, std::size_t bytes, const memory_progress& p) noexcept {
+  times_.record(c, bytes, p.by_address, static_cast<float>(microseconds_now() - p.began));
+}
+
+bool shared_buffer_calls::advance(const call& c, std::size_t bytes, memory_progress& p, bool overlaps) {
   if (p.buffers == step::exchange) {
     if (!p.posted) {
-      const buffer_offsets mine = offsets_of(c);
+      buffer_offsets mine = offsets_of(c);
+      if (p.chosen_by_time) mine.times = times_.of(c, bytes, !overlaps);
       if (!post(p, &mine, overlaps)) return false;
     }
     if (!all_have_posted(p)) return false;
-    const bool shared = are_shared(c, p.number);
+    const bool shared = shares_ && are_shared(c, p.number);
+    if (!shared && p.chosen_by_time) p.by_address = choose_by_address(p);
     if (shared) {
       // The others work in the buffers of this member, so it must not return before they have
       // finished.
@@ -116,23 +150,37 @@ bool shared_buffer_calls::advance(const call& c, memory_progress& p, bool overla
     if (!shared) {
       --p.rounds_left;
       of_.finish(p.number++);  // of step 3
+      if (p.chosen_by_time) {
+        p.began = microseconds_now();
+        p.buffers = step::skip_to_way;
+      }
     }
+  }
+  if (p.buffers == step::skip_to_way) {
+    if (!skip(p, p.by_address ? address_calls::rounds(c.what) : p.pieces.rounds())) return false;
+    p.buffers = step::none;
   }
   if (p.buffers == step::finish) {
     if (!p.posted && !post(p, nullptr, overlaps)) return false;
     if (!all_have_posted(p)) return false;
     end_step(p);
-    p.by_address = false;
+    p.by_address = p.chosen_by_time = false;
     p.buffers = step::skip;
   }
   if (p.buffers == step::skip) {
-    for (; p.rounds_left > 0; --p.rounds_left, ++p.number) {
-      if (!of_.may_finish(p.number)) return false;
-      of_.finish(p.number);
-    }
+    if (!skip(p, 0)) return false;
     p.buffers = step::none;
     if (!failures_.empty()) [[unlikely]]
       rethrow_failure(p.number);
+  }
+  return true;
+}
+
+// Finishes numbers until `left` of the call are left.
+bool shared_buffer_calls::skip(memory_progress& p, std::uint64_t left) {
+  for (; p.rounds_left > left; --p.rounds_left, ++p.number) {
+    if (!of_.may_finish(p.number)) return false;
+    of_.finish(p.number);
   }
   return true;
 }
@@ -178,6 +226,7 @@ void shared_buffer_calls::end_step(memory_progress& p) {
 shared_buffer_calls::buffer_offsets shared_buffer_calls::offsets_of(const call& c) const {
   buffer_offsets mine;
   mine.in_place = c.in_place ? 1 : 0;
+  if (!shares_) return mine;
   // In place, the result would overwrite what others read.
   if (c.what == collective::reduce_scatter_block && c.in_place) return mine;
   const int member = of_.member();
@@ -188,9 +237,8 @@ shared_buffer_calls::buffer_offsets shared_buffer_calls::offsets_of(const call& 
   };
   if (needed.input) mine.input = find(shared_input(c, member), bytes.input);
   if (needed.output) mine.output = find(c.output, bytes.output);
-  return ep_.memory().publish_arena()
-             ? mine
-             : buffer_offsets{buffer_offsets::not_shared, buffer_offsets::not_shared, mine.in_place};
+  if (!ep_.memory().publish_arena()) mine.input = mine.output = buffer_offsets::not_shared;
+  return mine;
 }
 
 shared_buffer_calls::buffer_offsets shared_buffer_calls::posted_offsets(std::uint64_t number, int i) const {

@@ -4,7 +4,8 @@
 // posts where its buffers are. When all have posted, it writes its slice of the result to the
 // memory of all members, and posts that it has finished. When all have, its caller uses the memory
 // again. Then the call finishes the numbers of the rounds that it does not need. The model makes
-// these steps itself, from the functions of node_collectives.hpp.
+// these steps itself, from the functions of node_collectives.hpp. If buffers are not shared, the
+// members finish such numbers after the first post, and exchange their data in a last round.
 #include <deque>
 #include <iostream>
 
@@ -32,6 +33,7 @@ struct setting {
   options how;
   int calls = 1;
   bool overlapping = false;
+  bool not_shared = false;
 };
 
 class member {
@@ -94,11 +96,12 @@ class member {
 
   under_way begin(int call) {
     write(input(me(), call), value(me(), call));
-    return {calls_.begin(numbers), call};
+    return {calls_.begin(in_.not_shared ? numbers + 1 : numbers), call};
   }
   bool all_have_posted(under_way& c) {
     if (!c.posted) {
       if (!calls_.may_post(c.number, 8)) return false;
+      write(calls_.operand(c.number, 8), value(me(), c.call));
       calls_.post(c.number, 3);
       if (in_.overlapping) calls_.wake_members();
       c.posted = true;
@@ -123,7 +126,24 @@ class member {
       require(read(output(me(), c.call) + 8 * i) == expected, "the result is wrong");
     write(input(me(), c.call), 7);
   }
+  // The members exchange, finish two numbers, and exchange their data.
+  bool advance_not_shared(under_way& c) {
+    for (; c.step < 4; ++c.step) {
+      if (c.step == 1 || c.step == 2) {
+        if (!calls_.may_finish(c.number)) return false;
+      } else {
+        if (!all_have_posted(c)) return false;
+        for (int i = 0; i < in_.size; ++i)
+          require(read(calls_.operand_of(c.number, i, 8)) == value(i, c.call), "the result is wrong");
+      }
+      calls_.finish(c.number++);
+      c.next = 0;
+      c.posted = false;
+    }
+    return true;
+  }
   bool advance(under_way& c) {
+    if (in_.not_shared) return advance_not_shared(c);
     for (; c.step < 2; ++c.step) {
       if (!all_have_posted(c)) return false;
       if (c.step == 0)
@@ -179,6 +199,11 @@ TEST(shared_buffers_model, results_are_complete_and_buffers_free_at_the_end) {
   expect_correct("two calls", {2, joined, 2});
 }
 TEST(shared_buffers_model, calls_overlap) { expect_correct("two calls", {2, joined, 2, true}); }
+TEST(shared_buffers_model, data_follow_the_exchange_if_buffers_are_not_shared) {
+  expect_correct("one call", {2, polling, 1, false, true});
+  expect_correct("two calls", {2, joined, 2, false, true});
+  expect_correct("two calls", {2, joined, 2, true, true});
+}
 TEST(shared_buffers_model, members_sleep_and_wake) {
   for (const bool fenced : {false, true})
     expect_correct("one call", {2, {.fenced = fenced, .prompt = true, .plain_loads_join = true}});
