@@ -168,12 +168,14 @@ void address_steps<E>::copy_own(const address_round& r) const {
     memory::read(Kind::target(r, r.member), from, Kind::part(r, r.member, r.member).bytes);
 }
 
-// The members begin with different owners, so that not all of them read from the same memory.
+// The members begin with different owners, so that not all of them read from the same memory. A
+// member copies its own part last: in an allgather others read the same operand, and two processors
+// that read lines which one of them has just written slow each other down.
 template <class E>
 template <class Kind>
 typename address_steps<E>::taken address_steps<E>::copy_parts(const address_round& r, memory_progress& p) {
   for (; p.next < r.size; ++p.next) {
-    const int i = (r.member + p.next) % r.size;
+    const int i = (r.member + 1 + p.next) % r.size;
     if (i == r.member) copy_own<Kind>(r);
     if (!Kind::reads(r, r.member, i)) continue;
     if (!has_posted(p, i)) return taken::not_yet;
@@ -225,7 +227,7 @@ template <class E>
 template <class Kind>
 bool address_steps<E>::receive_and_copy(const address_round& r, memory_progress& p) {
   for (; p.next < r.size; ++p.next) {
-    const int i = (r.member + p.next) % r.size;
+    const int i = (r.member + 1 + p.next) % r.size;
     if (i == r.member) copy_own<Kind>(r);
     if (!Kind::reads(r, r.member, i)) continue;
     if (!has_posted(p, i)) return false;
