@@ -220,7 +220,7 @@ class context {
   virtual void native_begin(const call&, native_state&) { no_native(); }
   virtual bool native_progress(native_state&, bool /*blocking*/, const shm::wait_site&) { no_native(); }
   /// Runs native() for allreduces of one element of line_exchange::bytes, combined by the caller.
-  /// Null if the context does not offer it.
+  /// Empty if the context does not offer it.
   virtual std::optional<shm::line_exchange> lines() { return {}; }
 
  private:
@@ -288,6 +288,6 @@ struct engine_module {
   // The module has its own copy of src/transport/shm, and uses the arena of the program.
   void (*use_arena)(shm::arena_state& of) noexcept;
 };
-inline constexpr std::uint32_t engine_abi = 21;
+inline constexpr std::uint32_t engine_abi = 22;
 
 }  // namespace tutti::detail

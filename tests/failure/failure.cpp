@@ -6,10 +6,12 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "tutti/bsp.hpp"
 #include "tutti/detail/p2p_abi.hpp"
 #include "tutti/tutti.hpp"
 
@@ -34,6 +36,24 @@ int main(int argc, char** argv) {
        [](communicator& world) {
          if (world.rank() == 1) throw std::runtime_error("planted fault");
          world.barrier();
+       }},
+      {"throws_between_supersteps",
+       [](communicator& world) {
+         bsp::context processes(world);
+         for (int i = 0;; ++i) {
+           if (world.rank() == 1 && i == 10) throw std::runtime_error("planted fault");
+           processes.sync();
+         }
+       }},
+      {"calls_instead_of_sync",
+       [](communicator& world) {
+         const std::unique_ptr<bsp::process, decltype(&bsp::abi::close)> mine(
+             bsp::abi::open(detail::impl_of(world), true), bsp::abi::close);
+         for (int i = 0; i < 10; ++i) bsp::abi::sync(*mine);
+         if (world.rank() == 1)
+           world.barrier();
+         else
+           bsp::abi::sync(*mine);
        }},
       {"different_sizes",
        [](communicator& world) {

@@ -2,7 +2,8 @@
 //
 // Tests supersteps in which some processes have other calls in progress and others have none. Both
 // kinds may synchronize in different ways, but must still match. Covers empty supersteps, puts to
-// others and to itself, reductions, gets, and changing sets of busy processes.
+// others and to itself, some of them more than a sync summary carries, reductions, gets, and
+// changing sets of busy processes.
 #include <functional>
 #include <optional>
 #include <vector>
@@ -46,6 +47,18 @@ void supersteps(bsp::context& ctx, int round) {
     ctx.sync();
     check.equal(got, value + previous);
     ctx.sync();
+    // Two puts of each process; three of each; two of some, and three of the others.
+    for (int more = 0; more < 3; ++more) {
+      const auto puts_of = [&](int process) { return more < 2 ? 2 + more : 2 + process % 2; };
+      received = {-1, -1, -1};
+      for (int i = 0; i < puts_of(me); ++i) ctx.put(value + me + i, (me + 1 + i) % p, slot, i);
+      ctx.sync();
+      for (int i = 0; i < 3; ++i) {
+        const int from = (me + 3 * p - 1 - i) % p;
+        check.equal(received[static_cast<std::size_t>(i)], i < puts_of(from) ? value + from + i : -1.0);
+      }
+    }
+    received = {-1, -1, -1};
   }
 }
 

@@ -54,6 +54,11 @@ bool group_context::native_progress(native_state& s, bool blocking, const shm::w
   return in_memory_->finish(*one.what, one.progress, blocking, site);
 }
 
+std::optional<shm::line_exchange> group_context::lines() {
+  static_cast<void>(calls_in_memory());
+  return in_memory_ != nullptr ? in_memory_->lines() : std::nullopt;
+}
+
 std::unique_ptr<p2p_transport> group_context::open_p2p() {
   return std::make_unique<group_p2p_transport>(*this, ep_);
 }

@@ -32,6 +32,7 @@ class group_context final : public context {
   void native(const call& c, const shm::wait_site& site) override;
   void native_begin(const call& c, native_state& s) override;
   bool native_progress(native_state& s, bool blocking, const shm::wait_site& site) override;
+  std::optional<shm::line_exchange> lines() override;
 
   // --- for group_messages
   /// Returns true, and uses the message, if a posted receive matches it.

@@ -2,6 +2,7 @@
 #include "engines/mpi/memory_collectives.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "engines/mpi/mpi_endpoint.hpp"
@@ -47,6 +48,22 @@ std::size_t longest_block(const call& c) noexcept {
 
 }  // namespace
 
+class memory_collectives::operand_lines final : public shm::process_exchange {
+ public:
+  explicit operand_lines(memory_collectives& of) : of_(of), operands_(static_cast<std::size_t>(of.size())) {}
+  void exchange(const shm::wait_site& site) override { of_.exchange(operands(), site); }
+  std::byte* operands() noexcept { return operands_.front().data; }
+
+ private:
+  struct alignas(16) operand {
+    std::byte data[shm::line_exchange::bytes];
+  };
+  static_assert(sizeof(operand) == shm::line_exchange::bytes);
+
+  memory_collectives& of_;
+  std::vector<operand> operands_;
+};
+
 memory_collectives::memory_collectives(mpi_endpoint& ep, const detail::group_name& name,
                                        std::unique_ptr<node_memory::collectives> of)
     : ep_(ep), name_(name), of_(std::move(of)) {
@@ -78,20 +95,30 @@ class memory_collectives::waiter final : public shm::process_waiter {
  public:
   /// `c` may be null: reports name the operation then.
   waiter(const memory_collectives& of, const char* operation, const call* c) noexcept
+      : waiter(of, operation, c, nullptr) {}
+  waiter(const memory_collectives& of, const shm::wait_site& at) noexcept
+      : waiter(of, nullptr, nullptr, &at) {}
+  // Without this, several calls look like one long wait.
+  ~waiter() override { of_.ep_.progressed(); }
+  void poll() override {
+    of_.ep_.poll_failures(site_ != nullptr ? *site_ : call_ != nullptr ? site_of(*call_) : site(operation_));
+  }
+  void check() override {}
+
+ private:
+  waiter(const memory_collectives& of, const char* operation, const call* c,
+         const shm::wait_site* at) noexcept
       : process_waiter(of.ep_.is_oversubscribed() ? spins_without_core : spins_with_core, sleep_ms,
                        yields_without_core),
         of_(of),
         operation_(operation),
-        call_(c) {}
-  // Without this, several calls look like one long wait.
-  ~waiter() override { of_.ep_.progressed(); }
-  void poll() override { of_.ep_.poll_failures(call_ != nullptr ? site_of(*call_) : site(operation_)); }
-  void check() override {}
+        call_(c),
+        site_(at) {}
 
- private:
   const memory_collectives& of_;
   const char* operation_;
   const call* call_;
+  const shm::wait_site* site_;
 };
 
 shm::wait_site memory_collectives::site(const char* operation) noexcept {
@@ -123,6 +150,33 @@ void memory_collectives::allreduce(const void* input, void* output, std::size_t 
       input, output, count * element_bytes, is,
       [&](void* sum, const std::byte* operand) { combine(sum, operand, sum, count, state); }, w,
       [&](int member, std::uint64_t other) { throw_mismatch(is, member, other); });
+}
+
+std::optional<shm::line_exchange> memory_collectives::lines() {
+  if (!is_open() || max_direct_allreduce_ < shm::line_exchange::bytes) return {};
+  if (lines_ == nullptr) lines_ = std::make_unique<operand_lines>(*this);
+  return shm::line_exchange(*lines_, lines_->operands(), of_->member());
+}
+
+// Each member posts as in allreduce(), and takes each operand as soon as it is there.
+void memory_collectives::exchange(std::byte* operands, const shm::wait_site& site) {
+  constexpr std::size_t bytes = shm::line_exchange::bytes;
+  static_assert(bytes <= detail::post_line_bytes);
+  constexpr std::uint64_t is = digest(collective::allreduce, bytes, 0);
+  if (broken_) [[unlikely]]
+    throw_broken(site);
+  ep_.memory().count_exchange_in_lines();
+  const int me = of_->member();
+  const auto of = [&](int i) { return operands + static_cast<std::size_t>(i) * bytes; };
+  waiter w(*this, site);
+  of_->round(
+      is, true, 0, of_->size(), [](int) { return bytes; },
+      [&](std::byte* to) { std::memcpy(to, of(me), bytes); },
+      [&](int i, const std::byte* from) {
+        if (i != me) std::memcpy(of(i), from, bytes);
+      },
+      w, [&](int i, std::uint64_t other) { throw_mismatch(is, i, other); });
+  ep_.look_for_rejections();
 }
 
 void memory_collectives::run(const call& c) {

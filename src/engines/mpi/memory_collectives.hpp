@@ -22,6 +22,7 @@
 #include "engines/mpi/memory_rounds.hpp"
 #include "engines/mpi/node_memory.hpp"
 #include "engines/mpi/shared_buffer_calls.hpp"
+#include "transport/shm/line_exchange.hpp"
 #include "transport/shm/wait_interface.hpp"
 #include "tutti/call.hpp"
 
@@ -74,6 +75,11 @@ class memory_collectives {
   void allreduce(const void* input, void* output, std::size_t count, std::size_t element_bytes,
                  combine_function combine, void* state, const call* c = nullptr);
 
+  /// Makes allreduces of one element of line_exchange::bytes, which are the same calls as those of
+  /// run(). Nothing, on all members, if such an allreduce needs more than one round. Any result is
+  /// valid as long as this object, and all share their operands.
+  std::optional<shm::line_exchange> lines();
+
   // --- calls in steps
 
   using progress = memory_progress;
@@ -86,6 +92,7 @@ class memory_collectives {
 
  private:
   class waiter;
+  class operand_lines;
   bool goes_by_address(const call& c, std::size_t bytes) const noexcept;
   detail::call_pieces divide(collective what, std::size_t count, std::size_t element_bytes) const noexcept {
     return detail::divide(what, count, element_bytes, of_->size(), slot_bytes_);
@@ -99,6 +106,7 @@ class memory_collectives {
       throw_broken(c != nullptr ? site_of(*c) : site(operation));
   }
   [[noreturn]] void throw_broken(const shm::wait_site& site) const;
+  void exchange(std::byte* operands, const shm::wait_site& site);
   template <class Rounds>
   bool advance_round(const memory_round& r, progress& p, bool overlaps);
   bool is_short(const call& c, std::size_t bytes) const noexcept;
@@ -116,6 +124,7 @@ class memory_collectives {
   std::size_t max_direct_bcast_ = 0, max_direct_allreduce_ = 0;
   std::unique_ptr<address_calls> by_address_;        // null: no call goes by address
   std::unique_ptr<shared_buffer_calls> in_buffers_;  // null: no call looks for such buffers
+  std::unique_ptr<operand_lines> lines_;             // null until they are requested
 };
 
 }  // namespace tutti::mpi

@@ -48,6 +48,7 @@ class mpi_context final : public context {
   ready_native make_ready(const call& c) override;
   void native_begin(const call& c, native_state& s) override;
   bool native_progress(native_state& s, bool blocking, const shm::wait_site& site) override;
+  std::optional<shm::line_exchange> lines() override;
 
  private:
   /// The rank on this node; -1: messages to and from the member use MPI.

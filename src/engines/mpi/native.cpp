@@ -75,6 +75,11 @@ void mpi_context::open_memory_collectives() const {
       ep_.open_memory_collectives(members(), name.with(static_cast<std::uint64_t>(members().size())));
 }
 
+std::optional<shm::line_exchange> mpi_context::lines() {
+  memory_collectives* const in_memory = memory_collectives_for(collective::allreduce);
+  return in_memory != nullptr ? in_memory->lines() : std::nullopt;
+}
+
 native_offer mpi_context::offers(const agreed_signature& s) const noexcept {
   if (ep_.has_node_memory()) {
     const memory_collectives* const in_memory = memory_collectives_for(s.what);

@@ -83,6 +83,9 @@ class node_memory {
   /// The calls of this rank by address.
   std::uint64_t calls_by_address() const noexcept { return calls_by_address_; }
   void count_call_by_address() noexcept { ++calls_by_address_; }
+  /// The allreduces of this rank whose operands a front end has combined (line_exchange.hpp).
+  std::uint64_t exchanges_in_lines() const noexcept { return exchanges_in_lines_; }
+  void count_exchange_in_lines() noexcept { ++exchanges_in_lines_; }
   /// Prints once that the kernel has refused a read. `reader`, `owner`: ranks of the job.
   void report_refusal(int reader, int owner, int error) noexcept;
 
@@ -109,7 +112,7 @@ class node_memory {
   std::optional<std::size_t> min_bytes_by_address_;
   std::optional<std::size_t> min_measured_part_bytes_ = detail::min_measured_part_bytes;
   bool measures_without_cores_ = false;
-  std::uint64_t calls_by_address_ = 0, first_call_ = 0;
+  std::uint64_t calls_by_address_ = 0, exchanges_in_lines_ = 0, first_call_ = 0;
   bool shares_buffers_ = false, arena_published_ = false;
   std::string why_not_buffers_;
   std::size_t min_bytes_in_shared_buffers_ = detail::min_bytes_in_shared_buffers;

@@ -1,16 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/bsp/bsp_process.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "base/agreed_signature.hpp"
 #include "base/compute/kernels.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::bsp {
+namespace {
+
+call make_summary_call() noexcept {
+  call c;
+  c.what = collective::allreduce;
+  c.count = 1;
+  c.type = {.size = sizeof(sync_summary)};
+  c.op.commutative = true;
+  c.op.combine = combine_summaries;
+  return c;
+}
+
+// Whether the summary can carry data; the same on all processes. In shared memory it takes as long
+// as a word. So it does between two processes, which send each other one message.
+bool has_summary_with_payload(detail::communicator_impl& all) {
+  const int nprocs = detail::size_of(all);
+  if (nprocs == 2 || detail::shares_memory(all)) return true;
+  const auto max_bytes = detail::native_in_memory(all, agreed_part(make_summary_call(), nprocs));
+  return max_bytes && *max_bytes >= sizeof(sync_summary);
+}
+
+// Many threads or fibers need no puts in the summary, because they link them into inboxes.
+std::size_t max_puts_in_summary(detail::communicator_impl& all, bool has_payload) noexcept {
+  const int nprocs = detail::size_of(all);
+  if (nprocs == 2) return 1;
+  return has_payload && nprocs <= piggybacked_put::max_processes && !detail::shares_memory(all)
+             ? sync_summary::payload_bytes / sizeof(piggybacked_put)
+             : 0;
+}
+
+}  // namespace
 
 process::process(detail::communicator_impl& all, bool unbounded)
     : all_(all),
@@ -22,7 +55,8 @@ process::process(detail::communicator_impl& all, bool unbounded)
       boxes_(std::make_shared<outboxes>()),
       exchange_(make_exchange(all, memory_, boxes_)),
       calls_(all),
-      summary_has_payload_(detail::shares_memory(all) || nprocs_ == 2),
+      summary_has_payload_(has_summary_with_payload(all)),
+      max_piggybacked_puts_(max_puts_in_summary(all, summary_has_payload_)),
       sync_allreduce_(all, "sync") {
   prepare_summary_allreduce();
   measure();
@@ -111,18 +145,14 @@ void process::reject_remote(message_kind kind, int peer) {
 // Prepares the allreduce of the summaries.
 void process::prepare_summary_allreduce() {
   call& c = sync_allreduce_.made();
-  c.what = collective::allreduce;
-  c.count = 1;
-  c.op.commutative = true;
+  c = make_summary_call();
   if (summary_has_payload_) {
-    c.type = {.size = sizeof(sync_summary)};
     c.input = &local_summary_;
     c.output = &combined_summary_;
-    c.op.combine = combine_summaries;
     c.op.state = &piggybacked_reduction_;
     return;
   }
-  // With messages of MPI and many processes the summary is one word, which MPI combines itself.
+  // With messages between many processes the summary is one word, which MPI combines itself.
   c.type = element_of<std::uint32_t>();
   c.input = &local_summary_.flags;
   c.output = &combined_summary_.flags;
@@ -133,15 +163,20 @@ void process::prepare_summary_allreduce() {
 inline process::piggyback process::choose_piggyback() noexcept {
   if (piggybacked_reduction_.count != 0) return piggyback::operand;
   outbox& out = current_outbox();
-  return nprocs_ == 2 && out.size() == 1 && piggybacked_put::fits(*out.begin()) ? piggyback::put
-                                                                                : piggyback::none;
+  if (out.empty() || out.size() > max_piggybacked_puts_) return piggyback::none;
+  // The combined summary has no space for the puts of more than two processes.
+  if (nprocs_ > 2 && !sync_allreduce_.has_lines()) [[unlikely]]
+    return piggyback::none;
+  return std::all_of(out.begin(), out.end(), piggybacked_put::fits) ? piggyback::put : piggyback::none;
 }
 
 inline void process::fill_summary(sync_summary& into, std::uint32_t flags, piggyback data) noexcept {
   std::size_t used = 0;
   if (data == piggyback::put) {
-    new (into.payload) piggybacked_put(*current_outbox().begin());
-    used = sizeof(piggybacked_put);
+    for (const message& m : current_outbox()) {
+      new (into.payload + used) piggybacked_put(m);
+      used += sizeof(piggybacked_put);
+    }
   } else if (data == piggyback::operand) {
     used = piggybacked_reduction_.bytes();
     compute::copy(into.payload, piggybacked_reduction_.data, used);
@@ -156,20 +191,23 @@ inline void process::fill_summary(sync_summary& into, std::uint32_t flags, piggy
 [[gnu::always_inline]] inline process::exchanged_summaries process::exchange_summaries(std::uint32_t flags,
                                                                                        piggyback data) {
   if (!sync_allreduce_.has_lines()) {
-    fill_summary(local_summary_, flags, data);
+    fill_summary(local_summary_, flags | summaries::no_lines, data);
     sync_allreduce_.run();
-    return {combined_summary_.flags, &combined_summary_};
+    const sync_summary& all = combined_summary_;
+    const bool puts_of_many = nprocs_ > 2 && all.used != 0 && all.is_reduction == 0;
+    return {all.flags, puts_of_many ? nullptr : &all, nullptr, puts_of_many};
   }
   sync_allreduce_.run_in_lines([&](std::byte* line) { fill_summary(*new (line) sync_summary, flags, data); });
-  bool reduce = data == piggyback::operand;
+  bool reduce = data == piggyback::operand, has_data = data != piggyback::none;
   for (int r = 0; r < nprocs_; ++r) {
     if (r == pid_) continue;
     flags |= line_of(r).flags;
     reduce |= line_of(r).is_reduction != 0;
+    has_data |= line_of(r).used != 0;
   }
   if (reduce) [[unlikely]]
     return combine_lines();
-  if (nprocs_ != 2) return {flags};
+  if (nprocs_ != 2) return {flags, nullptr, nullptr, has_data};
   // Summaries are read in place. This process reads its own line only if necessary, because the
   // cache line has moved to the other process.
   const bool to_itself = data == piggyback::put && current_outbox().begin()->peer == pid_;
@@ -203,6 +241,11 @@ process::exchanged_summaries process::combine_lines() {
   };
   apply(summary[0]);
   if (summary.used > sizeof(piggybacked_put)) apply(summary[1]);
+}
+
+void process::unpack_lines(std::optional<piggybacked_put>& out_of_range) {
+  for (int r = 0; r < nprocs_; ++r)
+    if (line_of(r).used != 0) unpack_summary(line_of(r), out_of_range);
 }
 
 void process::reject_piggybacked_put(const piggybacked_put& p) {
@@ -272,9 +315,13 @@ void process::run_sync() {
     mine |= summaries::encode_digest(digest_);
   }
   const exchanged_summaries exchanged = exchange_summaries(mine, data);
-  const std::uint32_t all = exchanged.flags;
+  std::uint32_t all = exchanged.flags;
   if ((all & (summaries::failed | summaries::leaving | summaries::nesting)) != 0) [[unlikely]]
     fail_on_all(mine, all);
+  // If a process does not read the lines, the puts become messages: the outboxes still have them.
+  const bool has_puts_in_lines = exchanged.puts_of_many && (all & summaries::no_lines) == 0;
+  if (exchanged.puts_of_many && !has_puts_in_lines) [[unlikely]]
+    all |= summaries::messages;
   if (check_ != nullptr) [[unlikely]]
     compare_superstep();  // its report has more detail
   if ((all & summaries::differing) != 0 || summaries::digests_differ(all)) [[unlikely]]
@@ -284,6 +331,7 @@ void process::run_sync() {
     unpack_summary(*exchanged.first, out_of_range);
   if (exchanged.second != nullptr) [[unlikely]]
     unpack_summary(*exchanged.second, out_of_range);
+  if (has_puts_in_lines) unpack_lines(out_of_range);
   if (!calls_.empty() || (all & summaries::many_calls) != 0)
     calls_.run_all((all & summaries::many_calls) != 0);
   if ((all & summaries::messages) != 0) exchange_->deliver(current_outbox(), superstep_, all);

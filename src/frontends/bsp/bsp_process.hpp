@@ -174,6 +174,7 @@ class process {
     std::uint32_t flags;
     const sync_summary* first = nullptr;
     const sync_summary* second = nullptr;
+    bool puts_of_many = false;  // some of more than two summaries carry puts
   };
   void prepare_summary_allreduce();
   /// The data that a sync summary carries.
@@ -187,6 +188,7 @@ class process {
   }
   exchanged_summaries combine_lines();
   void unpack_summary(const sync_summary& summary, std::optional<piggybacked_put>& out_of_range);
+  void unpack_lines(std::optional<piggybacked_put>& out_of_range);
   [[noreturn]] void fail_on_all(std::uint32_t mine, std::uint32_t all);
   std::exception_ptr make_peer_failure(std::uint32_t mine, std::uint32_t all, std::uint32_t why,
                                        const std::array<int, 2>& who);
@@ -220,7 +222,8 @@ class process {
   std::unique_ptr<exchange> exchange_;
   collective_calls calls_;
   std::exception_ptr failure_;
-  bool summary_has_payload_;  // the summary can carry data
+  bool summary_has_payload_;          // the summary can carry data
+  std::size_t max_piggybacked_puts_;  // of this process; 0: puts travel outside the summary
   piggybacked_reduction piggybacked_reduction_;
   sync_summary local_summary_, combined_summary_;
   repeated_allreduce sync_allreduce_;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The exchange between processes that share no memory. If any process has messages, each process
-// sends a header to each other process. A header holds the length of the batch for that process. If
-// the batch is short and processes are few, the header also holds the batch. A batch describes all
-// puts and gets to one process. It contains the bytes of short puts. Long puts and replies to gets
-// are separate messages, directly between their buffers.
+// The exchange between processes that cannot read each other's variables. If any process has
+// messages outside the sync summary, each process sends a header to each other process. A header
+// holds the length of the batch for that process. If the batch is short and processes are few, the
+// header also holds the batch. A batch describes all puts and gets to one process. It contains the
+// bytes of short puts. Long puts and replies to gets are separate messages, directly between their
+// buffers. A put that was delivered in the summary may come again, because the order of overlapping
+// writes is unspecified.
 #include <algorithm>
 #include <cstring>
 #include <vector>

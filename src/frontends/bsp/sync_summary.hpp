@@ -2,7 +2,9 @@
 //
 // The sync summary: the data that all processes combine in each sync. It consists of flags and of
 // small data that are piggybacked, so that they need no message. The data are the first small
-// reduction over all processes, or a small put of each of two processes.
+// reduction over all processes, or small puts: one of each of two processes, or up to two of each
+// process over MPI in the memory of a node. More puts than the combined summary holds can only be
+// read in the lines of the processes (repeated_allreduce.hpp).
 #pragma once
 
 #include <cstddef>
@@ -27,6 +29,7 @@ inline constexpr std::uint32_t many_calls = 32;      ///< a process has more tha
 inline constexpr std::uint32_t differing = 64;       ///< the data differ in kind or length
 inline constexpr std::uint32_t nesting = 128;        ///< a process begins a section within this one
 inline constexpr std::uint32_t may_throw = 256;      ///< a collective has a function of the program
+inline constexpr std::uint32_t no_lines = 512;       ///< a process reads the combined summary only
 
 // The upper bits hold a digest of the collectives that all processes make, and its complement. If
 // two processes have different digests, then digest and complement share a bit in the combined
@@ -49,6 +52,7 @@ struct piggybacked_put {
   std::uint16_t bytes;
   std::byte inline_data[8];
 
+  static constexpr int max_processes = 256;  // that `to` and `from` can name
   explicit piggybacked_put(const message& m) noexcept
       : remote_slot(static_cast<std::uint32_t>(m.remote_slot)),
         remote_offset(static_cast<std::uint32_t>(m.remote_offset)),
@@ -65,9 +69,11 @@ struct piggybacked_put {
 
 struct alignas(16) sync_summary {
   static constexpr std::size_t payload_bytes = 40;
+  /// `used` of a combined summary whose payload cannot hold the puts of all.
+  static constexpr std::uint16_t too_many_puts = payload_bytes + 1;
   std::byte payload[payload_bytes];  // first, so that operands have the alignment of the summary
   std::uint32_t flags = 0;
-  std::uint16_t used = 0;          // bytes of the payload
+  std::uint16_t used = 0;          // bytes of the payload, or too_many_puts
   std::uint16_t is_reduction = 0;  // 1: an operand; 0: puts
 
   const piggybacked_put& operator[](std::size_t i) const noexcept {
@@ -99,9 +105,10 @@ inline void combine_summaries(const void* left, const void* right, void* result,
     if (all.is_reduction == other.is_reduction && all.is_reduction == 1 && all.used == other.used &&
         r.bytes() == all.used)
       combine_into(r.how, r.count, other.payload, all.payload);
-    else if (all.is_reduction != other.is_reduction || all.is_reduction == 1 ||
-             all.used + other.used > sync_summary::payload_bytes)
+    else if (all.is_reduction != other.is_reduction || all.is_reduction == 1)
       all.flags |= summaries::differing;
+    else if (all.used + other.used > sync_summary::payload_bytes)
+      all.used = sync_summary::too_many_puts;
     else {
       std::memcpy(all.payload + all.used, other.payload, other.used);
       all.used = static_cast<std::uint16_t>(all.used + other.used);

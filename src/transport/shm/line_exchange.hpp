@@ -2,8 +2,12 @@
 //
 // A small allreduce whose caller combines the operands. Each member writes its operand into the
 // cache line by which it reports its arrival. The other members read it there. For members that
-// make the same call as a participation it is the same call, so each rank may choose every time. It
-// requires that no two members share a worker.
+// make the same call in another way it is the same call, so each rank may choose every time.
+//
+// There are two kinds of lines. Threads read those of direct_collectives in place, which requires
+// that no two members share a worker. An engine whose ranks are processes has lines of its own,
+// and copies the operands (process_exchange): when a member has read an operand, the call can end
+// at once, as the engine's allreduce does.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +17,17 @@
 #include "transport/shm/wait_interface.hpp"
 
 namespace tutti::shm {
+
+/// The lines of an engine whose ranks are processes.
+class process_exchange {
+ public:
+  /// Posts the operand of this member, waits for the other members, and copies their operands.
+  /// Throws as the engine's allreduce does.
+  virtual void exchange(const wait_site& site) = 0;
+
+ protected:
+  ~process_exchange() = default;
+};
 
 class line_exchange {
  public:
@@ -25,12 +40,21 @@ class line_exchange {
   /// this object.
   line_exchange(direct_collectives& t, int rank, std::uint32_t& next, wait_interface& w) noexcept
       : direct_collectives_(&t), wait_interface_(&w), next_(&next), rank_(rank) {}
+  /// `operands`: those of all members, `bytes` each, aligned to 16. `of` reads that of this rank
+  /// and writes the others. Both must outlive this object.
+  line_exchange(process_exchange& of, std::byte* operands, int rank) noexcept
+      : process_exchange_(&of), operands_(operands), rank_(rank) {}
 
   /// Makes the call. `write(at)` writes the operand to `at`, `bytes` bytes aligned to 16. Returns
-  /// when all members have arrived. Throws as a participation does. Waiting members poll the line,
-  /// and each poll between two stores takes the line from the writer. So `write` should only write.
+  /// when all members have arrived. Throws as the engine's allreduce does. Waiting members may poll
+  /// the line, and each poll between two stores takes the line from the writer. So `write` should
+  /// only write.
   template <class Write>
   void exchange(const wait_site& site, Write&& write) {
+    if (process_exchange_ != nullptr) {
+      write(operand(rank_));
+      return process_exchange_->exchange(site);
+    }
     const std::uint32_t call_id = (*next_)++, value = call_id + 1;
     direct_collectives::flag_line& mine = line(rank_, call_id);
     write(mine.data);
@@ -43,11 +67,14 @@ class line_exchange {
       if (r != rank_) wait_for(r, call_id, site);
   }
   /// The operand of a member, valid after exchange() until this rank's next call.
-  const std::byte* of(int rank) const noexcept { return line(rank, *next_ - 1).data; }
+  const std::byte* of(int rank) const noexcept {
+    return process_exchange_ != nullptr ? operand(rank) : line(rank, *next_ - 1).data;
+  }
 
  private:
   static constexpr std::uint64_t call_digest = static_cast<std::uint64_t>(collective::allreduce) | bytes << 8;
 
+  std::byte* operand(int rank) const noexcept { return operands_ + static_cast<std::size_t>(rank) * bytes; }
   // Each rank is alone in its worker group, so the group has the index of the rank.
   direct_collectives::worker_group& worker_group(int rank) const noexcept {
     return *direct_collectives_->worker_groups_[static_cast<std::size_t>(rank)];
@@ -73,9 +100,11 @@ class line_exchange {
     }
   }
 
-  direct_collectives* direct_collectives_;
-  wait_interface* wait_interface_;
-  std::uint32_t* next_;
+  process_exchange* process_exchange_ = nullptr;  // null: direct_collectives_ has the lines
+  std::byte* operands_ = nullptr;
+  direct_collectives* direct_collectives_ = nullptr;
+  wait_interface* wait_interface_ = nullptr;
+  std::uint32_t* next_ = nullptr;
   int rank_;
 };
 

@@ -116,12 +116,15 @@ class process_waiter {
 template <class M, class Ready>
 void wait_until(const wakeup_words<M>& words, std::uint32_t reasons, process_waiter& waiter, Ready&& ready) {
   if (ready()) return;
-  for (std::uint64_t checked = M::milliseconds();;) {
+  std::uint64_t checked = 0;
+  for (bool is_first = true;; is_first = false) {
     for (int i = 1; i <= waiter.spins(); ++i) {
       if (ready()) return;
       M::pause();
       if (i % 1000 == 0) waiter.poll();
     }
+    // Not earlier, because the clock takes as long as many waits.
+    if (is_first) checked = M::milliseconds();
     for (int i = 1; i < waiter.yields(); ++i) {
       M::yield();
       if (ready()) return;
