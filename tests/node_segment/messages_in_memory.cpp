@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Messages of schedules between ranks of a node use its memory. All lengths, in both directions at
-// once, many at a time, on several communicators; messages of wrong lengths; buffers that an
-// exception frees. Sends of MPI are counted: there must be none.
+// once, many at a time, on several communicators and on groups that are made without a message;
+// messages of wrong lengths; buffers that an exception frees; more groups than the table of the
+// node holds. Sends of MPI are counted: there must be none, except in groups that the full table
+// refuses.
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -12,16 +14,7 @@
 
 #include <mpi.h>
 
-#include "mpi_program.hpp"
-
-namespace {
-int sends_of_mpi = 0;
-}
-
-extern "C" int MPI_Isend(const void* a, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request* r) {
-  ++sends_of_mpi;
-  return PMPI_Isend(a, n, t, to, tag, c, r);
-}
+#include "counted_sends.hpp"
 
 namespace {
 
@@ -144,21 +137,97 @@ void freed_buffers(context& c) {
   }
 }
 
+// Two groups of the same members, in another order, and a communicator have messages of the same
+// calls under way.
+void exchange_in_several(context& one, context& other, context& communicator) {
+  const int peer = here_is.rank ^ 1;
+  if (peer >= here_is.size) return;
+  const int in_other = here_is.size - 1 - peer;
+  std::vector<one_message> all(6);
+  context* const of[] = {&one, &other, &communicator};
+  for (const bool receives : {false, true})
+    for (int i = 0; i < 3; ++i) {
+      one_message& m = all[static_cast<std::size_t>(receives ? 5 - i : i)];
+      m = {{}, {}, i == 1 ? in_other : peer, 3, receives};
+      m.data.resize(2000);
+      context& c = *of[i];
+      if (receives) {
+        c.irecv(m.peer, m.run, m.data.data(), m.data.size(), m.state);
+      } else {
+        for (std::byte& b : m.data) b = static_cast<std::byte>(i);
+        c.isend(m.peer, m.run, m.data.data(), m.data.size(), m.state);
+      }
+    }
+  for (const bool receives : {false, true})
+    for (int i = 0; i < 3; ++i) {
+      one_message& m = all[static_cast<std::size_t>(receives ? 5 - i : i)];
+      while (!of[i]->done(m.state, here)) of[i]->ep().pause(here);
+      for (const std::byte b : m.data)
+        require(b == static_cast<std::byte>(i), "a message has come from another communicator");
+    }
+}
+
+// Waits for one message of rank 0 to rank 1.
+void send_one(context& c, std::size_t bytes) {
+  std::vector<one_message> all(1);
+  all[0] = {{}, {}, 1 - here_is.rank, 1, here_is.rank == 1};
+  begin(c, all[0], bytes);
+  wait_for_all(c, all);
+}
+
+// The other members never use these groups, or the sender has freed them before the receiver uses
+// them. Their entries are free again: the table has fewer.
+void many_short_groups(mpi::mpi_endpoint& ep) {
+  if (here_is.rank >= 2) return;
+  for (std::uint64_t n = 0; n < 5000; ++n) {
+    const auto c = ep.open_locally(all_ranks(), {n, 6});
+    send_one(*c, 1 + n % 100);
+  }
+}
+
+// Groups that have a number keep their messages in memory. Later ones use MPI, on all members.
+void full_table(mpi::mpi_endpoint& ep) {
+  const auto before = ep.open_locally(all_ranks(), {1, 7});
+  exchange(*before, 1000, 1);
+  require_sends_of_mpi(0, "before the table is full");
+  MPI_Barrier(MPI_COMM_WORLD);
+  std::vector<shm::group_memory::membership> all;
+  if (here_is.rank == 0)
+    for (std::uint64_t n = 0; n < shm::group_memory::sizes{}.all_groups; ++n)
+      all.push_back(ep.memory().groups().enter({n, 8}, ep.memory().rank()));
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (here_is.rank == 0) send_one(*ep.open_locally(all_ranks(), {2, 7}), 10);
+  // Free entries do not admit it on other members.
+  for (const auto& one : all) ep.memory().groups().leave(one, ep.memory().rank());
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (here_is.rank == 1) send_one(*ep.open_locally(all_ranks(), {2, 7}), 10);
+  sends_of_mpi = 0;
+  exchange(*before, 9000, 2);
+  require_sends_of_mpi(0, "a group of the full table");
+  exchange(*ep.open_locally(all_ranks(), {3, 7}), 1000, 2);
+  require_sends_of_mpi(2 * (here_is.size - 1), "a group without a number");
+}
+
 void run_all() {
-  tutti::mpi::mpi_endpoint ep(MPI_COMM_WORLD, false);
+  mpi::mpi_endpoint ep(MPI_COMM_WORLD, false);
   require(ep.messages_on_node() != nullptr, "the job has no memory of the node");
   const auto job = ep.open(all_ranks(), 0, nullptr);
   const auto copy = ep.open(all_ranks(), 1, job.get());
+  const auto group = ep.open_locally(all_ranks(), {1, 5});
+  const auto reversed = ep.open_locally(
+      detail::group::range(here_is.size - 1, -1, here_is.size, here_is.size - 1 - here_is.rank), {2, 5});
   sends_of_mpi = 0;
   for (const std::size_t bytes : {0, 1, 8, 47, 48, 49, 1000, 8191, 8192, 8193, 70'000, 1'000'001})
     for (const std::uint32_t rounds : {1u, 2u, 20u})
-      if (bytes * rounds < 4'000'000) {
-        exchange(*job, bytes, rounds);
-        exchange(*copy, bytes, rounds);
-      }
-  wrong_length(*job);
-  freed_buffers(*copy);
-  require(sends_of_mpi == 0, "MPI has sent a message");
+      if (bytes * rounds < 4'000'000)
+        for (const auto* const c : {&job, &copy, &group}) exchange(**c, bytes, rounds);
+  for (int i = 0; i < 100; ++i) exchange_in_several(*group, *reversed, *copy);
+  for (const auto* const c : {&job, &group}) wrong_length(**c);
+  for (const auto* const c : {&copy, &group}) freed_buffers(**c);
+  require_sends_of_mpi(0, "messages of schedules");
+  many_short_groups(ep);
+  require_sends_of_mpi(0, "groups of which two members use one");
+  full_table(ep);
   ep.end();
 }
 

@@ -200,7 +200,7 @@ TEST(explain, names_the_transport) {
       {"", "allreduce --ranks 4 --algorithm ring --nodes 2x2" + mpi,
        "channels in node memory, and MPI messages between nodes"},
       {"", "allreduce --ranks 4 --algorithm ring --nodes 4x1" + mpi, "MPI messages"},
-      {"", "allreduce --ranks 4 --group ring" + mpi, "MPI messages"},
+      {"", "allreduce --ranks 4 --group ring" + mpi, "channels in node memory"},
       {"TUTTI_SHM=off", "allreduce --ranks 4 --algorithm ring" + mpi, "MPI messages"},
       {"TUTTI_NODES=2x2", "allreduce --ranks 4 --algorithm ring" + mpi, "MPI messages"},
       {"", "allreduce --ranks 4 --composition node_leader --nodes 2x2" + mpi,

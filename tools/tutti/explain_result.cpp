@@ -115,12 +115,10 @@ std::vector<inner_result> inner_calls_of(const explain_result& a) {
 
 std::string transport_of_call(const queried_call& requested, const call& arguments, const hierarchy& topology,
                               const resolution& found) {
-  // The ranks of a structure cannot address all others, and their schedules use MPI.
-  const bool knows_all = requested.context.reaches == reach::any_rank;
   return transport_of(*find_engine(requested.engine), {.arguments = arguments,
                                                        .topology = topology,
                                                        .native = found.pure.pure == nullptr,
-                                                       .node_memory = requested.node_memory && knows_all,
+                                                       .node_memory = requested.node_memory,
                                                        .cross_memory = requested.has("cross_memory"),
                                                        .oversubscribed = requested.has("oversubscribed")});
 }

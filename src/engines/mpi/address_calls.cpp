@@ -15,9 +15,9 @@ shm::remote_read address_environment::read(int rank, void* to, std::uint64_t add
   return got;
 }
 
-address_calls::address_calls(mpi_endpoint& ep, node_memory::collectives& of,
+address_calls::address_calls(mpi_endpoint& ep, node_memory::collectives& of, std::uint32_t number,
                              address_steps<address_environment>::mismatch on_mismatch)
-    : steps_({ep}, of, ep, ep.memory().number_of(of), std::move(on_mismatch)) {
+    : steps_({ep}, of, ep, number, std::move(on_mismatch)) {
   for (std::size_t i = 0; i < from_.size(); ++i) {
     const auto what = static_cast<collective>(i);
     const std::size_t limit = ep.memory().min_bytes_by_address(what, ep.is_oversubscribed());

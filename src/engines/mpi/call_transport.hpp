@@ -2,7 +2,7 @@
 //
 // Names in words how the data of a call travel over MPI, without a running MPI. It uses the same
 // limits as the modules do. It assumes that the communicator has slots of its own
-// (memory_collectives.hpp).
+// (memory_collectives.hpp), and that the table of the node's groups is not full (group_entry.hpp).
 #pragma once
 
 #include <cstddef>

@@ -32,7 +32,7 @@ std::optional<std::size_t> group_context::native_in_memory(const agreed_signatur
 const memory_collectives* group_context::calls_in_memory() const {
   if (!memory_requested_) {
     memory_requested_ = true;
-    in_memory_ = ep_.open_memory_collectives(members(), name_);
+    in_memory_ = ep_.open_memory_collectives(members(), name_, entry_);
   }
   return in_memory_.get();
 }
@@ -60,7 +60,17 @@ std::optional<shm::line_exchange> group_context::lines() {
 }
 
 std::unique_ptr<p2p_transport> group_context::open_p2p() {
-  return std::make_unique<group_p2p_transport>(*this, ep_);
+  return std::make_unique<group_p2p_transport>(*this, ep_, ep_.p2p_on_node());
+}
+
+// A full table has given no member a number, so all of them leave their messages to MPI.
+int group_context::rank_on_node(int member) {
+  if (ep_.messages_on_node() == nullptr) return -1;
+  const int there = ep_.rank_on_node(members().address(member));
+  if (there < 0) return -1;
+  if (!entry_) [[unlikely]]
+    entry_.emplace(ep_.memory(), name_);
+  return entry_->number() != 0 ? there : -1;
 }
 
 // The state of the endpoint's own transfer follows the handle.
@@ -71,13 +81,21 @@ transfer& group_context::body_transfer_of(transfer& t) noexcept {
 }
 
 void group_context::isend(int to, std::uint32_t run, const void* data, std::size_t bytes, transfer& t) {
+  if (const int there = rank_on_node(to); there >= 0) {
+    note_message_to(there);
+    return ep_.messages_on_node()->isend(there, node_messages::tag_of_schedule(id_on_node(), run), data,
+                                         bytes, t);
+  }
   const head what{name_, bytes, members().rank(), run, 0, 0};
   const bool at_once = messages_.send(members().address(to), what, data, send_modes::standard,
                                       body_transfer_of(t), "a message");
-  new (&t) handle{at_once ? handle::complete : handle::sending, 0, 0};
+  new (&t) handle{{at_once ? complete : sending, 0}, 0};
 }
 
 void group_context::irecv(int from, std::uint32_t run, void* data, std::size_t bytes, transfer& t) {
+  if (const int there = rank_on_node(from); there >= 0)
+    return ep_.messages_on_node()->irecv(there, members().address(from),
+                                         node_messages::tag_of_schedule(id_on_node(), run), data, bytes, t);
   auto row =
       static_cast<std::uint32_t>(std::find_if(pending_transfers_.begin(), pending_transfers_.end(),
                                               [](const pending_transfer& w) { return w.number == 0; }) -
@@ -90,7 +108,7 @@ void group_context::irecv(int from, std::uint32_t run, void* data, std::size_t b
   w.into = data;
   w.bytes = bytes;
   w.state = pending_transfer::waiting;
-  new (&t) handle{handle::receiving, row, w.number};
+  new (&t) handle{{receiving, row}, w.number};
   const auto found = std::find_if(unexpected_.begin(), unexpected_.end(), [&](const arrival& a) {
     return a.what.source == from && a.what.number == run;
   });
@@ -101,16 +119,18 @@ void group_context::irecv(int from, std::uint32_t run, void* data, std::size_t b
 }
 
 bool group_context::done(transfer& t, const shm::wait_site& site) {
+  if (node_messages::owns(t)) return ep_.finished_on_node(t, site);
   const handle& h = *reinterpret_cast<const handle*>(t.state);
-  if (h.kind == handle::complete) return true;
-  if (h.kind == handle::sending) {
+  if (h.which.index == complete) return true;
+  if (h.which.index == sending) {
     messages_.poll(site.operation);
     return ep_.finished(body_transfer_of(t), site);
   }
-  if (h.row >= pending_transfers_.size() || pending_transfers_[h.row].number != h.number) [[unlikely]]
+  const std::uint32_t row = h.which.generation;
+  if (row >= pending_transfers_.size() || pending_transfers_[row].number != h.number) [[unlikely]]
     ep_.throw_abandoned(site);
-  if (pending_transfers_[h.row].state == pending_transfer::waiting) messages_.poll(site.operation);
-  pending_transfer& w = pending_transfers_[h.row];
+  if (pending_transfers_[row].state == pending_transfer::waiting) messages_.poll(site.operation);
+  pending_transfer& w = pending_transfers_[row];
   if (w.state == pending_transfer::waiting) return false;
   if (w.state == pending_transfer::receiving_body && !ep_.finished(w.body_transfer, site)) return false;
   w.number = 0;

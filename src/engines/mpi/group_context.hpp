@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A context over MPI for a group that was made without a message. Its messages use group_messages.
-// MPI's collectives do not serve it, because they need a communicator that all members make
-// together. If its members share a node, the collectives in its memory are its native collectives.
+// A context over MPI for a group that was made without a message. Messages between members on one
+// node use its memory (node_messages.hpp). Their tags contain the number of the group on this node.
+// All other messages use group_messages. MPI's collectives do not serve the group, because they
+// need a communicator that all members make together. If its members share a node, the collectives
+// in its memory are its native collectives.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "engines/mpi/group_messages.hpp"
@@ -41,6 +44,13 @@ class group_context final : public context {
   void cancel_receives() noexcept;
 
   // --- for the p2p transport
+  /// The rank on this node, whose messages have id_on_node() in their tags; -1: messages to and
+  /// from the member use MPI.
+  int rank_on_node(int member);
+  /// Only if rank_on_node() has found a member on this node.
+  std::uint32_t id_on_node() const noexcept { return node_messages::id_of_group(entry_->number()); }
+  /// Called before a message to a rank of this node.
+  void note_message_to(int rank) noexcept { entry_->note_message_to(rank); }
   group_messages& messages() noexcept { return messages_; }
   std::deque<arrival>& p2p_arrivals() noexcept { return p2p_arrivals_; }
 
@@ -55,13 +65,13 @@ class group_context final : public context {
     enum : std::uint8_t { waiting, receiving_body, complete } state;
     transfer body_transfer;
   };
-  /// The contents of a transfer: the number of a pending receive, or 0 and the state of the
-  /// endpoint, or nothing.
+  /// The contents of a transfer that node_messages does not own: the number of a pending receive,
+  /// or 0 and the state of the endpoint, or nothing.
   struct handle {
-    enum : std::uint32_t { complete, sending, receiving } kind;
-    std::uint32_t row;
+    request_id which;  // index: the kind; generation: the row of a pending receive
     std::uint64_t number;
   };
+  enum : std::uint32_t { complete, sending, receiving };  // kinds of handles
   /// A native collective in progress.
   struct native_in_progress {
     const call* what;
@@ -79,6 +89,8 @@ class group_context final : public context {
   std::vector<pending_transfer> pending_transfers_;
   std::uint64_t last_number_ = 0;
   std::deque<arrival> unexpected_, p2p_arrivals_;
+  // Made by the first message to another rank of the node, or with in_memory_, which uses it.
+  mutable std::optional<group_entry> entry_;
   // Opened by the first call that it may serve, when all members select their algorithm.
   mutable bool memory_requested_ = false;
   mutable std::unique_ptr<memory_collectives> in_memory_;

@@ -64,9 +64,9 @@ class memory_collectives::operand_lines final : public shm::process_exchange {
   std::vector<operand> operands_;
 };
 
-memory_collectives::memory_collectives(mpi_endpoint& ep, const detail::group_name& name,
+memory_collectives::memory_collectives(mpi_endpoint& ep, std::uint32_t number,
                                        std::unique_ptr<node_memory::collectives> of)
-    : ep_(ep), name_(name), of_(std::move(of)) {
+    : ep_(ep), of_(std::move(of)) {
   if (of_ == nullptr) return;
   slot_bytes_ = of_->slot_bytes();
   max_direct_bcast_ = detail::max_bytes_of_one_round(collective::bcast, of_->size(), slot_bytes_);
@@ -76,7 +76,7 @@ memory_collectives::memory_collectives(mpi_endpoint& ep, const detail::group_nam
   };
   if (slot_bytes_ == 0) return;
   if (ep_.memory().may_copy()) {
-    by_address_ = std::make_unique<address_calls>(ep_, *of_, on_mismatch);
+    by_address_ = std::make_unique<address_calls>(ep_, *of_, number, on_mismatch);
     has_short_calls_ = by_address_->min_bytes() > detail::post_line_bytes;
   }
   if (!ep_.memory().shares_buffers() && !ep_.memory().min_measured_part_bytes(ep_.is_oversubscribed()))
@@ -89,7 +89,7 @@ memory_collectives::memory_collectives(mpi_endpoint& ep, const detail::group_nam
   has_short_calls_ = has_short_calls_ && in_buffers_->min_block_bytes() > detail::post_line_bytes;
 }
 
-memory_collectives::~memory_collectives() { ep_.memory().leave(name_); }
+memory_collectives::~memory_collectives() = default;
 
 class memory_collectives::waiter final : public shm::process_waiter {
  public:

@@ -32,8 +32,8 @@ class mpi_endpoint;
 
 class memory_collectives {
  public:
-  memory_collectives(mpi_endpoint& ep, const detail::group_name& name,
-                     std::unique_ptr<node_memory::collectives> of);
+  /// `number`: of the group (group_entry.hpp). `of`: null if no memory was left.
+  memory_collectives(mpi_endpoint& ep, std::uint32_t number, std::unique_ptr<node_memory::collectives> of);
   ~memory_collectives();
   memory_collectives(const memory_collectives&) = delete;
   memory_collectives& operator=(const memory_collectives&) = delete;
@@ -116,7 +116,6 @@ class memory_collectives {
   static shm::wait_site site(const char* operation) noexcept;
 
   mpi_endpoint& ep_;
-  detail::group_name name_;
   std::unique_ptr<node_memory::collectives> of_;
   bool broken_ = false;
   bool has_short_calls_ = true;  // no shorter calls go by address, or look for shared buffers

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "engines/mpi/memory_collectives.hpp"
@@ -28,7 +29,7 @@ class mpi_context final : public context {
         p2p_(p2p),
         rank_(members.rank()),
         owner_(owner),
-        messages_on_node_(ep.messages_on_node() != nullptr && id < node_p2p::id_end) {}
+        messages_on_node_(ep.messages_on_node() != nullptr && id < node_messages::first_group_id) {}
   ~mpi_context() {
     if (owner_ != comm_owner::context) return;
     ep_.free_comm(comm_);
@@ -55,9 +56,9 @@ class mpi_context final : public context {
   int rank_on_node(int member) const noexcept {
     return messages_on_node_ ? ep_.rank_on_node(members().address(member)) : -1;
   }
-  /// No other communicator of two ranks has the same id.
+  /// No other communicator of two ranks has the same id, and no group (node_messages::id_of_group).
   std::uint64_t tag_on_node(std::uint32_t run) const noexcept {
-    return shm::tag_of(shm::message_kind::schedule, id() << 32 | run);
+    return node_messages::tag_of_schedule(static_cast<std::uint32_t>(id()), run);
   }
   struct native_in_progress;
   /// The first call of a kind that they serve opens them. Null: MPI runs all calls of this kind.
@@ -102,6 +103,7 @@ class mpi_context final : public context {
   comm_owner owner_;
   bool messages_on_node_;
   mutable bool memory_requested_ = false;
+  mutable std::optional<group_entry> entry_;  // in_memory_ uses it
   mutable std::unique_ptr<memory_collectives> in_memory_;
 };
 

@@ -142,14 +142,17 @@ std::unique_ptr<context> mpi_endpoint::open_locally(const group& members, const 
 }
 
 std::unique_ptr<memory_collectives> mpi_endpoint::open_memory_collectives(const group& members,
-                                                                          const group_name& name) {
+                                                                          const group_name& name,
+                                                                          std::optional<group_entry>& entry) {
   if (!node_memory_.is_open() || members.size() < 2) return nullptr;
   std::vector<int> ranks;
   for (int r = 0; r < members.size(); ++r) {
     ranks.push_back(rank_on_node_[static_cast<std::size_t>(members.address(r))]);
     if (ranks.back() < 0) return nullptr;
   }
-  return std::make_unique<memory_collectives>(*this, name, node_memory_.enter(name, ranks, members.rank()));
+  if (!entry) entry.emplace(node_memory_, name);
+  return std::make_unique<memory_collectives>(*this, entry->number(),
+                                              entry->collectives(ranks, members.rank()));
 }
 
 int mpi_endpoint::job_rank_of(int rank_on_node) const noexcept {

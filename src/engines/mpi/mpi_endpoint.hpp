@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "engines/mpi/failure_monitor.hpp"
+#include "engines/mpi/group_entry.hpp"
 #include "engines/mpi/long_wait.hpp"
 #include "engines/mpi/mpi_base.hpp"
 #include "engines/mpi/mpi_conditions.hpp"
@@ -103,8 +104,10 @@ class mpi_endpoint final : public message_endpoint {
   /// Part of each wait: progresses MPI, and throws if the job has failed.
   void poll_failures(const shm::wait_site& site);
   /// The collectives of a group in memory. Null, on all its members, if they share no memory.
-  /// Otherwise they may still be closed.
-  std::unique_ptr<memory_collectives> open_memory_collectives(const group& members, const group_name& name);
+  /// Otherwise they may still be closed. Enters the group unless the caller has; `entry` must
+  /// outlive the result.
+  std::unique_ptr<memory_collectives> open_memory_collectives(const group& members, const group_name& name,
+                                                              std::optional<group_entry>& entry);
   node_memory& memory() noexcept { return node_memory_; }
   /// Messages to ranks of this node; null if there is no memory. `rank_on_node`: -1 if the rank of
   /// the job is on another node, or is this one.

@@ -42,6 +42,7 @@ mpi_p2p_transport::~mpi_p2p_transport() {
   } catch (...) {
     // The job is failing and ends without these messages.
   }
+  if (node_ != nullptr) node_->close(static_cast<std::uint32_t>(where_.id()));
   ep_.remove_transport(*this);
   ep_.close_p2p(owner_ == comm_owner::context ? comm_ : MPI_COMM_NULL, std::move(buffered_));
 }
@@ -104,12 +105,7 @@ shm::unexpected_message* mpi_p2p_transport::next(const char* operation) {
   // Many messages of one kind must not keep back those of the other.
   if (may_have_messages_of_mpi() && (++turns_ & 7) == 0)
     if (shm::unexpected_message* const one = next_of_mpi(operation)) return one;
-  if (node_p2p::arrival* const one = node_->next(*queue_)) {
-    one->source = member_of_[static_cast<std::size_t>(one->from)];
-    one->tag = static_cast<int>(one->channel_tag & 0x7fffffff);
-    one->bytes = node_p2p::bytes_of(*one);
-    return one;
-  }
+  if (shm::unexpected_message* const one = node_->next(*queue_, member_of_)) return one;
   return may_have_messages_of_mpi() ? next_of_mpi(operation) : nullptr;
 }
 

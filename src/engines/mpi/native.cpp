@@ -72,7 +72,7 @@ void mpi_context::open_memory_collectives() const {
   memory_requested_ = true;
   const group_name name{id(), static_cast<std::uint64_t>(members().address(0))};
   in_memory_ =
-      ep_.open_memory_collectives(members(), name.with(static_cast<std::uint64_t>(members().size())));
+      ep_.open_memory_collectives(members(), name.with(static_cast<std::uint64_t>(members().size())), entry_);
 }
 
 std::optional<shm::line_exchange> mpi_context::lines() {

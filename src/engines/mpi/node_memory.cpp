@@ -53,8 +53,7 @@ void node_memory::open(MPI_Comm node, memory_use requested) {
   const std::vector<int> pids(blocks.size());  // no message travels by address
   messages_.emplace(of_messages, memory.at(words_part), blocks, pids, rank_,
                     shm::process_messages::settings{});
-  memory_of_groups_ = memory.at(groups_part);
-  groups_.emplace(segment_.memory().at(groups_part), sizes);
+  groups_.emplace(memory.at(groups_part), sizes);
   if (rank_ == 0) groups_->initialize();
   messages_->offer();
   for (int r = 0; r < size; ++r) pids_.push_back(r == rank_ ? 0 : memory.pid(r));
@@ -138,14 +137,9 @@ void node_memory::report_refusal(int reader, int owner, int error) noexcept {
                reader, owner, std::strerror(error));
 }
 
-// Blocks are aligned to 128, and all of them have less than 2^34 bytes.
-std::uint64_t node_memory::number_of(const collectives& of) const noexcept {
-  return static_cast<std::uint64_t>(of.memory_of(0) - memory_of_groups_) / 128;
-}
-
-std::unique_ptr<node_memory::collectives> node_memory::enter(const detail::group_name& name,
-                                                             const std::vector<int>& members, int member) {
-  const shm::group_memory::place found = groups_->enter(name, static_cast<int>(members.size()));
+std::unique_ptr<node_memory::collectives> node_memory::collectives_of(
+    const shm::group_memory::membership& group, const std::vector<int>& members, int member) {
+  const shm::group_memory::place found = groups_->blocks(group, members);
   if (found.memory == nullptr) return nullptr;
   const std::size_t slots = found.large ? slot_bytes_ : 0;
   std::vector<std::byte*> blocks;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory that the ranks of a node share, for collectives of groups and for messages.
+// The memory that the ranks of a node share: messages, and the table of groups with the memory for
+// their collectives.
 #pragma once
 
 #include <cstddef>
@@ -89,16 +90,19 @@ class node_memory {
   /// Prints once that the kernel has refused a read. `reader`, `owner`: ranks of the job.
   void report_refusal(int reader, int owner, int error) noexcept;
 
-  /// The collectives of a group, for its member number `member`. `members`: their numbers in the
-  /// node. Null, on all members, if no memory is left. Only if is_open().
-  std::unique_ptr<collectives> enter(const detail::group_name& name, const std::vector<int>& members,
-                                     int member);
-  /// A number of 27 bits that no other open group has. The same on all members.
-  std::uint64_t number_of(const collectives& of) const noexcept;
-  /// By each member that has entered, after its last call.
-  void leave(const detail::group_name& name) noexcept { groups_->leave(name); }
+  // --- only if is_open()
+
+  /// Of this rank in the node.
+  int rank() const noexcept { return rank_; }
+  int ranks() const noexcept { return static_cast<int>(pids_.size()); }
+  /// The table of groups (group_entry.hpp).
+  shm::group_memory& groups() noexcept { return *groups_; }
+  /// The collectives of a group that this rank has entered, for its member number `member`.
+  /// `members`: their ranks in the node. Null, on all members, if no memory is left.
+  std::unique_ptr<collectives> collectives_of(const shm::group_memory::membership& group,
+                                              const std::vector<int>& members, int member);
   shm::segment& segment() noexcept { return segment_.memory(); }
-  /// Between the ranks of the node. Only if is_open().
+  /// Between the ranks of the node.
   shm::process_messages& messages() noexcept { return *messages_; }
 
  private:
@@ -120,8 +124,7 @@ class node_memory {
   shm::segment_part arenas_;
   int rank_ = 0;                                            // in the node
   std::vector<std::unique_ptr<shm::mapped_arena>> mapped_;  // by rank; null: not mapped so far
-  const std::byte* memory_of_groups_ = nullptr;
-  std::size_t slot_bytes_ = 0;  // of groups with large blocks
+  std::size_t slot_bytes_ = 0;                              // of groups with large blocks
   std::optional<shm::process_messages> messages_;
   std::optional<shm::group_memory> groups_;
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages of schedules between ranks of one node, and the parts of node_p2p.hpp that wait. They
-// travel through the node's memory (transport/shm/process_channel.hpp) and not through MPI.
-// Requests are in a table, not in the caller's transfers, so that an exception may free those.
+// Messages of schedules between ranks of one node, on communicators and groups, and the parts of
+// node_p2p.hpp that wait. They travel through the node's memory (transport/shm/process_channel.hpp)
+// and not through MPI. Requests are in a table, not in the caller's transfers, so that an exception
+// may free those.
 #pragma once
 
 #include <cstddef>
@@ -29,6 +30,17 @@ class node_messages {
     int from;  // as irecv() got it
     std::size_t expected, actual;
   };
+
+  // Tags have 30 bits for the communicator. One with an MPI_Comm uses its id. If that is not less
+  // than first_group_id, its messages use MPI. A group that was made without a message uses its
+  // number on this node (group_entry.hpp).
+  static constexpr std::uint32_t first_group_id = std::uint32_t{1} << 29;
+  static constexpr std::uint32_t id_of_group(std::uint32_t number) noexcept {
+    return first_group_id + number;
+  }
+  static constexpr std::uint64_t tag_of_schedule(std::uint32_t communicator, std::uint32_t run) noexcept {
+    return shm::tag_of(shm::message_kind::schedule, std::uint64_t{communicator} << 32 | run);
+  }
 
   explicit node_messages(shm::process_messages& through) noexcept : through_(through) {}
 

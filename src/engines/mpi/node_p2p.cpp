@@ -120,6 +120,15 @@ node_p2p::arrival* node_p2p::next(queue& of) {
   return shm::p2p_arrivals::next(of);
 }
 
+node_p2p::arrival* node_p2p::next(queue& of, const std::vector<int>& member_of) {
+  arrival* const one = next(of);
+  if (one == nullptr) return nullptr;
+  one->source = member_of[static_cast<std::size_t>(one->from)];
+  one->tag = static_cast<int>(one->channel_tag & 0x7fffffff);
+  one->bytes = bytes_of(*one);
+  return one;
+}
+
 std::size_t node_p2p::bytes_of(arrival& one) noexcept {
   return one.is_announced() ? contents_of<shm::p2p_announcement>(one).bytes : one.bytes_here;
 }

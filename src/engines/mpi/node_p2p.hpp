@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Messages of the program between ranks of one node. They travel through the node's memory, on all
-// communicators of a rank whose messages the program does not receive itself.
+// communicators and groups of a rank whose messages the program does not receive itself.
 //
 // A message of up to one cell travels at once. A longer one, or a synchronous one, is announced
 // (RTS). The receiver that has matched it answers with a grant (CTS), and the contents follow,
@@ -19,6 +19,7 @@
 #include <deque>
 #include <list>
 #include <memory>
+#include <vector>
 
 #include "engines/mpi/node_messages.hpp"
 #include "transport/shm/p2p_arrivals.hpp"
@@ -31,13 +32,13 @@ class node_p2p {
  public:
   using queue = shm::p2p_arrivals::queue;
   using arrival = shm::p2p_arrival;
-  /// Communicators with larger ids leave their messages to MPI.
-  static constexpr std::uint64_t id_end = std::uint64_t{1} << 30;
 
   node_p2p(shm::process_messages& through, node_messages& messages) noexcept
       : through_(through), messages_(messages) {}
   node_p2p(const node_p2p&) = delete;
   node_p2p& operator=(const node_p2p&) = delete;
+
+  // `communicator`: its id, or node_messages::id_of_group().
 
   // --- sending
   /// `to`: a rank of the node, not this one. Returns true if the message is sent. Otherwise
@@ -52,9 +53,11 @@ class node_p2p {
   // --- receiving
   /// Receives look for messages of a communicator here.
   queue& open(std::uint32_t communicator) { return through_.arrivals().of(communicator); }
+  /// Nobody looks for its messages any more.
+  void close(std::uint32_t communicator) noexcept { through_.arrivals().close(communicator); }
   /// The next message that has arrived; null if there is none. All channels are examined.
-  arrival* next(queue& of);
-  static std::size_t bytes_of(arrival& one) noexcept;
+  /// `member_of`: the member of the communicator that each rank of the node is.
+  arrival* next(queue& of, const std::vector<int>& member_of);
   /// Whether a message may still be received: not if discard_all() has ended its send.
   static bool is_whole(const arrival& one) noexcept { return !one.granted; }
   /// Consumes the message. If it returns false, node_messages owns the transfer of its contents.
@@ -101,6 +104,8 @@ class node_p2p {
     transfer state;
   };
 
+  arrival* next(queue& of);
+  static std::size_t bytes_of(arrival& one) noexcept;
   static std::unique_ptr<std::byte[]> copy_of(const void* data, std::size_t bytes);
   void announce(int to, std::uint32_t communicator, const detail::send_args& what, transfer& t);
   void send_or_copy(int to, std::uint64_t tag, const void* data, std::size_t bytes);

@@ -29,7 +29,7 @@ inline aligned_bytes allocate_aligned(std::size_t bytes) {
 template <class Endpoint>
 class part_messages {
  public:
-  /// `group`: no other group of the node has it. It has 27 bits.
+  /// `group`: its number (group_entry.hpp), which no other group of the node has. It has 27 bits.
   part_messages(Endpoint& ep, std::uint64_t group) noexcept : ep_(ep), group_(group) {}
 
   // `n`: the number of the round. `rank`: of the other member, in the node.

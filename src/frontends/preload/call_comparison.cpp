@@ -36,7 +36,7 @@ std::shared_ptr<communicator_info> call_comparison::find_served(MPI_Comm comm) {
 // --- exchanges
 
 // Every rank sends to all others at once. So the other ranks can continue before this rank enters
-// the library again.
+// the library again, unless the channel to one of them is full.
 void call_comparison::start(compared_call& o) {
   const auto held = p_.mutex.lock();
   p_.communicators.destroy_freed();

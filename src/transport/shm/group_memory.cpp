@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t line = 128;
 constexpr std::size_t in_use_bytes = std::size_t{64} << 10;  // enough for a byte for each block
 constexpr std::size_t none = ~std::size_t{0};
+constexpr std::size_t not_requested = none - 1;  // in place of a block
 
 constexpr std::size_t in_lines(std::size_t bytes) noexcept { return (bytes + line - 1) / line * line; }
 
@@ -20,16 +21,22 @@ constexpr std::size_t in_lines(std::size_t bytes) noexcept { return (bytes + lin
 
 struct group_memory::entry {
   detail::group_name name;
-  std::uint32_t members;  // 0: the entry is free
-  std::uint32_t left;
-  std::size_t first;  // block; none: there was no memory
+  std::uint32_t number;   // 0: the entry is free
+  std::uint32_t inside;   // ranks that have entered and not left
+  std::uint32_t awaited;  // ranks that have not entered, and will
+  std::uint32_t blocks;   // of the members
+  std::size_t first;      // block; none: there was no memory
   bool large;
 };
+
+/// A rank of the node in an entry. `entered` stays when the rank leaves.
+enum class group_memory::presence : std::uint8_t { absent, awaited, entered };
 
 struct group_memory::table {
   pthread_mutex_t mutex;
   std::size_t end;  // all entries from here on are free
-  bool closed;      // no entry was free for a group, so no new group ever gets one
+  std::uint32_t last_number;
+  bool closed;  // no entry was free for a group, so no new group ever gets one
 };
 
 group_memory::entry* group_memory::groups() const noexcept {
@@ -37,8 +44,14 @@ group_memory::entry* group_memory::groups() const noexcept {
   return reinterpret_cast<entry*>(memory_ + sizeof(table));
 }
 
+// A byte for each rank of the node, behind the entries.
+group_memory::presence* group_memory::ranks_of(std::size_t row) const noexcept {
+  auto* const all = reinterpret_cast<presence*>(groups() + of_.all_groups);
+  return all + row * static_cast<std::size_t>(of_.ranks);
+}
+
 std::size_t group_memory::sizes::table_bytes() const noexcept {
-  return in_lines(sizeof(table) + all_groups * sizeof(entry));
+  return in_lines(sizeof(table) + all_groups * (sizeof(entry) + static_cast<std::size_t>(ranks)));
 }
 
 // The table and its entries, a byte for each block (1: in use), and the blocks.
@@ -67,13 +80,14 @@ std::byte* group_memory::block(bool large, std::size_t index) const noexcept {
                : small + index * of_.small_block;
 }
 
-void group_memory::initialize() {
+void group_memory::initialize(std::uint32_t last_number) {
   pthread_mutexattr_t attributes;
   pthread_mutexattr_init(&attributes);
   pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
   pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
   pthread_mutex_init(&reinterpret_cast<table*>(memory_)->mutex, &attributes);
   pthread_mutexattr_destroy(&attributes);
+  reinterpret_cast<table*>(memory_)->last_number = last_number;
 }
 
 class group_memory::lock {
@@ -105,40 +119,65 @@ void group_memory::release(bool large, std::size_t first, std::size_t blocks) no
   std::fill_n(used(large) + first, blocks, std::uint8_t{0});
 }
 
-group_memory::place group_memory::enter(const detail::group_name& name, int members) {
+group_memory::membership group_memory::enter(const detail::group_name& name, int rank) {
   const lock held(memory_);
-  entry *free = nullptr, *found = nullptr;
-  for (std::size_t i = 0; i < held.of.end && found == nullptr; ++i) {
-    entry& e = groups()[i];
-    if (e.members == 0)
-      free = free == nullptr ? &e : free;
+  std::size_t row = none, free = none;
+  for (std::size_t i = 0; i < held.of.end && row == none; ++i) {
+    const entry& e = groups()[i];
+    if (e.number == 0)
+      free = free == none ? i : free;
     else if (e.name == name)
-      found = &e;
+      row = i;
   }
-  if (found == nullptr) {
-    if (free == nullptr && held.of.end < of_.all_groups) free = &groups()[held.of.end++];
-    held.of.closed = held.of.closed || free == nullptr;
+  if (row == none) {
+    if (free == none && held.of.end < of_.all_groups) free = held.of.end++;
+    held.of.closed = held.of.closed || free == none;
     if (held.of.closed) return {};
-    const auto blocks = static_cast<std::size_t>(members);
-    const std::size_t large = reserve(true, blocks);
-    const std::size_t first = large != none ? large : reserve(false, blocks);
-    found = free;
-    *found = {name, static_cast<std::uint32_t>(members), 0, first, large != none};
+    row = free;
+    held.of.last_number = held.of.last_number % max_number + 1;
+    groups()[row] = {name, held.of.last_number, 0, 0, 0, not_requested, false};
   }
-  if (found->first == none) return {};
-  return {block(found->large, found->first), found->large};
+  entry& e = groups()[row];
+  presence& mine = ranks_of(row)[rank];
+  if (mine == presence::awaited) --e.awaited;
+  mine = presence::entered;
+  ++e.inside;
+  return {e.number, static_cast<std::uint32_t>(row)};
 }
 
-void group_memory::leave(const detail::group_name& name) noexcept {
+void group_memory::await(std::size_t row, std::size_t rank) noexcept {
+  presence& one = ranks_of(row)[rank];
+  if (one != presence::absent) return;
+  one = presence::awaited;
+  ++groups()[row].awaited;
+}
+
+group_memory::place group_memory::blocks(const membership& of, std::span<const int> members) noexcept {
+  if (of.number == 0) return {};
   const lock held(memory_);
-  for (std::size_t i = 0; i < held.of.end; ++i) {
-    entry& e = groups()[i];
-    if (e.members == 0 || e.name != name || ++e.left != e.members) continue;
-    if (e.first != none) release(e.large, e.first, e.members);
-    e.members = 0;
-    while (held.of.end > 0 && groups()[held.of.end - 1].members == 0) --held.of.end;
-    return;
+  entry& e = groups()[of.row];
+  if (e.first == not_requested) {
+    const std::size_t large = reserve(true, members.size());
+    e.first = large != none ? large : reserve(false, members.size());
+    e.large = large != none;
+    e.blocks = static_cast<std::uint32_t>(members.size());
+    for (const int m : members) await(of.row, static_cast<std::size_t>(m));
   }
+  if (e.first == none) return {};
+  return {block(e.large, e.first), e.large};
+}
+
+void group_memory::leave(const membership& of, int rank, std::span<const bool> sent_to) noexcept {
+  if (of.number == 0) return;
+  const lock held(memory_);
+  entry& e = groups()[of.row];
+  for (std::size_t r = 0; r < sent_to.size(); ++r)
+    if (sent_to[r] && r != static_cast<std::size_t>(rank)) await(of.row, r);
+  if (--e.inside != 0 || e.awaited != 0) return;
+  if (e.first < not_requested) release(e.large, e.first, e.blocks);
+  std::fill_n(ranks_of(of.row), of_.ranks, presence::absent);
+  e.number = 0;
+  while (held.of.end > 0 && groups()[held.of.end - 1].number == 0) --held.of.end;
 }
 
 }  // namespace tutti::shm

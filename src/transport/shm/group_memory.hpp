@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory of the groups of a node. The members of a group find it by the group's name, so they
-// send no message. The first member that enters reserves memory for all members. When all have
-// entered and left, the memory is free again.
+// The groups of a node: a number for each, which the tags of its messages contain, and memory for
+// its collectives. The members of a group find its entry by the group's name, so they send no
+// message. Some members of a group may never use it, and do not enter. So an entry does not wait
+// for all members. It is free when all ranks that have entered have left, and when no message is
+// left for a rank that has not entered. A rank that leaves names those to which it has sent. In a
+// collective all members take part, so the first member that asks for memory names them all. If a
+// named rank never enters, because it ignores its messages, the entry stays in use.
 //
-// The memory is in a segment. The table of groups is protected by a mutex of all processes. A
+// Members of a group have its number or none of them has one, whenever they ask: a full table never
+// admits a new group again. A rank may get another number than one that has left, if that one has
+// sent it nothing. Numbers are used again after 2^27 groups. So messages that nobody has received
+// match no later call.
+//
+// The table is in a segment. The table of groups is protected by a mutex of all processes. A
 // process may end while it holds the mutex; then the job ends too, so the others just go on.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/group/group_name.hpp"
 
@@ -36,6 +46,14 @@ class group_memory {
     std::size_t table_bytes() const noexcept;
     std::size_t bytes() const noexcept;
   };
+  /// Numbers of groups are 1 .. max_number.
+  static constexpr int number_bits = 27;
+  static constexpr std::uint32_t max_number = (std::uint32_t{1} << number_bits) - 1;
+  /// A group that a rank has entered.
+  struct membership {
+    std::uint32_t number = 0;  ///< 0: the table was full
+    std::uint32_t row = 0;
+  };
   /// The memory of a group. The heads of its blocks are 0 initially.
   struct place {
     std::byte* memory = nullptr;  ///< null: no memory is left
@@ -44,23 +62,31 @@ class group_memory {
 
   /// `memory`: bytes(), initially 0, aligned to 128.
   group_memory(std::byte* memory, const sizes& of) noexcept;
-  /// By one rank, before the first enter() of any rank.
-  void initialize();
+  /// By one rank, before the first enter() of any rank. `last_number`: for tests, that of the group
+  /// before the first one.
+  void initialize(std::uint32_t last_number = 0);
 
-  /// By each member, once. The same result on all members, which are at most `ranks`.
-  place enter(const detail::group_name& name, int members);
-  /// By each member that has entered, when it no longer uses the memory.
-  void leave(const detail::group_name& name) noexcept;
+  /// By each rank that uses the group, once. `rank`: of the node.
+  membership enter(const detail::group_name& name, int rank);
+  /// A block for each member. By all members, when they make a collective call. The same result on
+  /// all of them. `members`: their ranks in the node.
+  place blocks(const membership& of, std::span<const int> members) noexcept;
+  /// By each rank that has entered, when it no longer uses the memory. `sent_to`: for each rank of
+  /// the node, whether messages with this number were sent to it; empty: to none.
+  void leave(const membership& of, int rank, std::span<const bool> sent_to = {}) noexcept;
 
  private:
   struct entry;
   struct table;
   class lock;
+  enum class presence : std::uint8_t;
   std::size_t reserve(bool large, std::size_t blocks) noexcept;
   void release(bool large, std::size_t first, std::size_t blocks) noexcept;
   std::byte* block(bool large, std::size_t index) const noexcept;
   std::uint8_t* used(bool large) const noexcept;
   entry* groups() const noexcept;
+  presence* ranks_of(std::size_t row) const noexcept;
+  void await(std::size_t row, std::size_t rank) noexcept;
 
   sizes of_;
   std::byte* memory_;

@@ -202,9 +202,6 @@ class node_collectives {
   }
   /// The rank of a member in the words.
   int rank_of(int i) const noexcept { return ranks_[index(i)]; }
-  const std::byte* memory_of(int i) const noexcept {
-    return reinterpret_cast<const std::byte*>(blocks_[index(i)]);
-  }
 
   // --- blocking calls
 

@@ -95,16 +95,28 @@ class p2p_arrivals {
     one.channel_tag = tag;
     one.from = from;
     one.granted = false;
+    ++incomplete_;
     return one;
   }
   void complete(p2p_arrival& one) {
+    --incomplete_;
     one.state = p2p_arrival::phase::queued;
     queue_of(one.channel_tag).append(one);
   }
 
   // --- for their user
-  /// The queue of a communicator. It stays at its address.
+  /// The queue of a communicator. It stays at its address until close().
   queue& of(std::uint32_t communicator) { return queue_of(p2p_tag(communicator, false, 0)); }
+  /// Forgets the queue, unless messages are in it. While one is incomplete, all queues stay,
+  /// because complete() must not allocate.
+  void close(std::uint32_t communicator) noexcept {
+    const auto found = queues_.find(communicator);
+    if (found == queues_.end() || !found->second.empty() || incomplete_ != 0) return;
+    if (last_ == &found->second) last_ = nullptr;
+    queues_.erase(found);
+  }
+  /// For tests: the number of queues of communicators.
+  std::size_t queues() const noexcept { return queues_.size(); }
   queue& grants() noexcept { return grants_; }
   /// The first message; null if there is none. The caller releases it.
   static p2p_arrival* next(queue& of) noexcept {
@@ -145,6 +157,7 @@ class p2p_arrivals {
   queue* last_ = nullptr;
   std::uint32_t last_communicator_ = 0;
   queue grants_;
+  std::size_t incomplete_ = 0;  // between begin() and complete()
   std::vector<std::unique_ptr<p2p_arrival>> all_;
   std::vector<p2p_arrival*> unused_;
 };

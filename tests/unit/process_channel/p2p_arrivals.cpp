@@ -75,6 +75,33 @@ TEST(p2p_arrivals, keep_back_no_requests) {
   });
 }
 
+// A queue with messages stays, and so do all while the pieces of a message arrive.
+TEST(p2p_arrivals, forget_the_queues_of_closed_communicators) {
+  p2p_arrivals all;
+  const auto take = [&](std::uint32_t communicator) {
+    p2p_arrival* const one = p2p_arrivals::next(all.of(communicator));
+    if (one != nullptr) all.release(*one);
+    return one;
+  };
+  all.complete(all.begin(0, p2p_tag(4, false, 1), 0));
+  all.of(5);
+  all.close(4);
+  EXPECT_EQ(all.queues(), 2u);
+  EXPECT_NE(take(4), nullptr);
+  p2p_arrival& incomplete = all.begin(0, p2p_tag(5, false, 1), 8);
+  all.close(4);
+  all.close(5);
+  EXPECT_EQ(all.queues(), 2u);
+  all.complete(incomplete);
+  EXPECT_EQ(take(5), &incomplete);
+  for (const std::uint32_t c : {5u, 4u, 4u, 9u}) all.close(c);
+  EXPECT_EQ(all.queues(), 0u);
+  // It is made again for a message that comes late.
+  all.complete(all.begin(0, p2p_tag(5, false, 2), 0));
+  EXPECT_NE(take(5), nullptr);
+  EXPECT_EQ(take(4), nullptr);
+}
+
 // The sender gets its slots and cells back although no message is received.
 TEST(p2p_arrivals, leave_the_ring) {
   run_job(2, {}, [](rank_process& me) {

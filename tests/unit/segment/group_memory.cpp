@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests how the processes of a node divide memory among their groups.
+// Tests how the processes of a node number their groups, and divide memory among them.
 #include "transport/shm/group_memory.hpp"
 
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <set>
 #include <vector>
@@ -41,64 +42,179 @@ class shared_memory {
   void* at_;
 };
 
+// A rank in a group, and the memory of the group.
+struct entered {
+  group_memory::membership in;
+  std::byte* memory = nullptr;
+  bool large = false;
+};
+
+// The members are the first ranks of the node.
+entered enter_with_blocks(group_memory& all, const group_name& name, int rank, int members) {
+  std::vector<int> ranks(static_cast<std::size_t>(members));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  const auto in = all.enter(name, rank);
+  const auto at = all.blocks(in, ranks);
+  return {in, at.memory, at.large};
+}
+
 struct groups {
-  explicit groups(const group_memory::sizes& s = of_four) : memory(s), all(memory.get(), s) {
-    all.initialize();
+  explicit groups(const group_memory::sizes& s = of_four, std::uint32_t last_number = 0)
+      : memory(s), all(memory.get(), s) {
+    all.initialize(last_number);
+  }
+  entered enter(const group_name& name, int rank, int members) {
+    return enter_with_blocks(all, name, rank, members);
+  }
+  // Returns the number.
+  std::uint32_t enter_and_leave(const group_name& name, int rank = 0) {
+    const auto in = all.enter(name, rank);
+    all.leave(in, rank);
+    return in.number;
   }
   shared_memory memory;
   group_memory all;
 };
 
-TEST(group_memory, all_members_find_the_same_place) {
+TEST(group_memory, all_members_find_the_same_place_and_number) {
   groups g;
-  const auto one = g.all.enter({1, 2}, 3), other = g.all.enter({1, 3}, 3);
+  const auto one = g.enter({1, 2}, 0, 3), other = g.enter({1, 3}, 0, 3);
   ASSERT_NE(one.memory, nullptr);
   EXPECT_NE(one.memory, other.memory);
+  EXPECT_NE(one.in.number, 0u);
+  EXPECT_NE(one.in.number, other.in.number);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(one.memory) % 128, 0u);
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(g.all.enter({1, 2}, 3).memory, one.memory);
+  for (int i = 1; i < 3; ++i) {
+    const auto again = g.enter({1, 2}, i, 3);
+    EXPECT_EQ(again.memory, one.memory);
+    EXPECT_EQ(again.in.number, one.in.number);
+  }
 }
 
 TEST(group_memory, is_free_and_zero_when_all_have_left) {
   groups g;
-  const auto one = g.all.enter({1, 2}, 2);
+  const auto one = g.enter({1, 2}, 0, 2);
   std::memset(one.memory, 1, 2 * 8832);
-  g.all.leave({1, 2});
-  EXPECT_NE(g.all.enter({5, 5}, 2).memory, one.memory);
+  g.all.leave(one.in, 0);
+  EXPECT_NE(g.enter({5, 5}, 0, 2).memory, one.memory);
   // The second member, after the first has left.
-  EXPECT_EQ(g.all.enter({1, 2}, 2).memory, one.memory);
-  g.all.leave({1, 2});
-  const auto again = g.all.enter({7, 7}, 2);
+  const auto second = g.enter({1, 2}, 1, 2);
+  EXPECT_EQ(second.memory, one.memory);
+  EXPECT_EQ(second.in.number, one.in.number);
+  g.all.leave(second.in, 1);
+  const auto again = g.enter({7, 7}, 0, 2);
   EXPECT_EQ(again.memory, one.memory);
+  EXPECT_NE(again.in.number, one.in.number);
   for (std::size_t i = 0; i < 2 * 8832; ++i) ASSERT_EQ(again.memory[i], std::byte{0}) << i;
 }
 
 TEST(group_memory, large_blocks_first_and_none_at_the_end) {
   groups g;
   std::set<std::byte*> seen;
+  std::vector<group_memory::membership> first;
   std::size_t large = 0, small = 0;
   std::uint64_t n = 0;
   for (;; ++n) {
-    const auto one = g.all.enter({n, n}, 4);
+    const auto one = g.enter({n, n}, 0, 4);
+    if (n == 0) first.push_back(one.in);
     if (one.memory == nullptr) break;
     EXPECT_TRUE(seen.insert(one.memory).second);
     ++(one.large ? large : small);
   }
   EXPECT_EQ(large, of_four.large_groups);
   EXPECT_EQ(small, of_four.small_groups);
-  // All members of that group have none, although memory became free meanwhile.
-  for (int i = 0; i < 4; ++i) g.all.leave({0, 0});
-  EXPECT_EQ(g.all.enter({n, n}, 4).memory, nullptr);
-  EXPECT_NE(g.all.enter({n + 1, n}, 4).memory, nullptr);
+  // All members of that group have none, although memory became free meanwhile. They have a number.
+  for (int i = 1; i < 4; ++i) first.push_back(g.enter({0, 0}, i, 4).in);
+  for (int i = 0; i < 4; ++i) g.all.leave(first[static_cast<std::size_t>(i)], i);
+  const auto without = g.enter({n, n}, 1, 4);
+  EXPECT_EQ(without.memory, nullptr);
+  EXPECT_NE(without.in.number, 0u);
+  EXPECT_NE(g.enter({n + 1, n}, 0, 4).memory, nullptr);
 }
 
 TEST(group_memory, a_full_table_admits_no_more_groups) {
   groups g;
+  std::vector<group_memory::membership> of_third;
   std::uint64_t n = 0;
-  for (; n < 4096; ++n) g.all.enter({n, 0}, 2);
-  EXPECT_EQ(g.all.enter({n, 0}, 2).memory, nullptr);
-  for (int i = 0; i < 2; ++i) g.all.leave({3, 0});
-  EXPECT_EQ(g.all.enter({n, 0}, 2).memory, nullptr);  // its second member
-  EXPECT_NE(g.all.enter({4, 0}, 2).memory, nullptr);
+  for (; n < 4096; ++n) {
+    const auto in = g.enter({n, 0}, 0, 2).in;
+    EXPECT_NE(in.number, 0u);
+    if (n == 3) of_third.push_back(in);
+  }
+  const auto refused = g.enter({n, 0}, 0, 2);
+  EXPECT_EQ(refused.memory, nullptr);
+  EXPECT_EQ(refused.in.number, 0u);
+  g.all.leave(refused.in, 0);
+  of_third.push_back(g.enter({3, 0}, 1, 2).in);
+  for (int i = 0; i < 2; ++i) g.all.leave(of_third[static_cast<std::size_t>(i)], i);
+  // Its second member, when an entry is free again.
+  EXPECT_EQ(g.enter({n, 0}, 1, 2).memory, nullptr);
+  EXPECT_EQ(g.all.enter({n, 0}, 1).number, 0u);
+  EXPECT_NE(g.enter({4, 0}, 1, 2).memory, nullptr);
+}
+
+TEST(group_memory, numbers_wrap_and_are_never_0) {
+  groups g(of_four, group_memory::max_number - 2);
+  EXPECT_EQ(g.enter_and_leave({1, 0}), group_memory::max_number - 1);
+  EXPECT_EQ(g.enter_and_leave({2, 0}), group_memory::max_number);
+  EXPECT_EQ(g.enter_and_leave({3, 0}), 1u);
+  EXPECT_EQ(g.enter_and_leave({4, 0}), 2u);
+}
+
+// Groups that only send messages use no memory, and asking for it later gives it to all members.
+TEST(group_memory, entries_need_no_blocks) {
+  groups g;
+  const auto one = g.all.enter({1, 1}, 2), other = g.all.enter({2, 2}, 3);
+  EXPECT_NE(one.number, other.number);
+  const auto first = g.enter({3, 3}, 0, 4);
+  const auto second = g.enter({1, 1}, 1, 4);
+  EXPECT_EQ(second.in.number, one.number);
+  EXPECT_EQ(second.memory, first.memory + 4 * 8832);
+  const int members[] = {0, 1, 2, 3};
+  EXPECT_EQ(g.all.blocks(one, members).memory, second.memory);
+}
+
+// The third member of a group never enters. The entry does not wait for it.
+TEST(group_memory, an_entry_does_not_wait_for_members_without_messages) {
+  groups g;
+  std::uint32_t last = 0;
+  for (std::uint64_t n = 0; n < 10'000; ++n) {
+    const auto one = g.all.enter({n, 0}, 0), other = g.all.enter({n, 0}, 1);
+    ASSERT_EQ(one.number, other.number);
+    ASSERT_GT(one.number, last);
+    last = one.number;
+    const bool sent[] = {true, true, false, false};
+    g.all.leave(one, 0, sent);
+    g.all.leave(other, 1, sent);
+  }
+}
+
+TEST(group_memory, an_entry_waits_for_the_receivers_of_messages) {
+  groups g;
+  const auto sender = g.all.enter({1, 0}, 0);
+  const bool sent[] = {false, false, true, false};
+  g.all.leave(sender, 0, sent);
+  // Another member enters and leaves meanwhile.
+  EXPECT_EQ(g.enter_and_leave({1, 0}, 1), sender.number);
+  EXPECT_NE(g.enter_and_leave({2, 0}, 1), sender.number);
+  EXPECT_EQ(g.enter_and_leave({1, 0}, 2), sender.number);
+  // Nobody waits any more.
+  EXPECT_NE(g.enter_and_leave({1, 0}, 3), sender.number);
+}
+
+// The first member that asks for memory makes the entry wait for all members, but not for other
+// ranks of the node.
+TEST(group_memory, an_entry_with_blocks_waits_for_all_members) {
+  groups g;
+  const auto first = g.enter({1, 0}, 0, 3);
+  g.all.leave(first.in, 0);
+  for (int i = 1; i < 3; ++i) {
+    const auto next = g.enter({1, 0}, i, 3);
+    EXPECT_EQ(next.memory, first.memory);
+    EXPECT_EQ(next.in.number, first.in.number);
+    g.all.leave(next.in, i);
+  }
+  EXPECT_EQ(g.enter({2, 0}, 0, 3).memory, first.memory);
 }
 
 // Processes enter and leave the same groups at different times. Each marks its block.
@@ -111,16 +227,16 @@ TEST(group_memory, processes_share_the_table) {
     children.push_back(fork());
     if (children.back() != 0) continue;
     std::mt19937 random(static_cast<unsigned>(me));
-    std::map<std::uint64_t, group_memory::place> open;
+    std::map<std::uint64_t, entered> open;
     bool intact = true;
     const auto leave = [&](std::uint64_t n) {
       const auto at = open.extract(n).mapped();
       std::byte* const block = at.memory + static_cast<std::size_t>(me) * (at.large ? 8832 : 640);
       intact = intact && (at.memory == nullptr || *block == std::byte(1 + n % 100));
-      g.all.leave({n, 9});
+      g.all.leave(at.in, me);
     };
     for (std::uint64_t n = 0; n < rounds; ++n) {
-      const auto at = g.all.enter({n, 9}, processes);
+      const auto at = g.enter({n, 9}, me, processes);
       std::byte* const block = at.memory + static_cast<std::size_t>(me) * (at.large ? 8832 : 640);
       if (at.memory != nullptr) {  // another process may hold the memory of many groups
         intact = intact && *block == std::byte{0};
@@ -147,8 +263,9 @@ TEST(group_memory, survives_a_process_that_ends_with_the_mutex) {
     _exit(0);
   }
   waitpid(child, nullptr, 0);
-  EXPECT_NE(g.all.enter({1, 1}, 2).memory, nullptr);
-  g.all.leave({1, 1});
+  const auto one = g.enter({1, 1}, 0, 2);
+  EXPECT_NE(one.memory, nullptr);
+  g.all.leave(one.in, 0);
 }
 
 TEST(group_memory, grows_slowly_with_the_ranks) {

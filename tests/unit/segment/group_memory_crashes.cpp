@@ -24,6 +24,7 @@ namespace {
 
 constexpr group_memory::sizes of_two{2, 640, 1280};
 constexpr int members = 2;
+constexpr int all_members[members] = {0, 1};
 
 // The table, with a group that lives all the time.
 class table {
@@ -32,7 +33,7 @@ class table {
       : memory_(mmap(nullptr, of_two.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)),
         all(static_cast<std::byte*>(memory_), of_two) {
     all.initialize();
-    living = all.enter({1, 1}, members);
+    living = all.blocks(all.enter({1, 1}, 0), all_members);
     std::memset(living.memory, 0xab, bytes_of(living));
   }
   ~table() { munmap(memory_, of_two.bytes()); }
@@ -84,7 +85,8 @@ std::string go_on(table& t) {
   alarm(10);  // ends a wait for the mutex
   std::vector<std::pair<std::byte*, std::size_t>> taken{{t.living.memory, table::bytes_of(t.living)}};
   for (std::uint64_t n = 10; n < 40; ++n) {
-    const auto at = t.all.enter({n, 1}, members);
+    const auto in = t.all.enter({n, 1}, 0);
+    const auto at = t.all.blocks(in, all_members);
     const std::size_t bytes = table::bytes_of(at);
     if (at.memory == nullptr) return "there is no memory";
     for (const auto& [other, length] : taken)
@@ -94,7 +96,8 @@ std::string go_on(table& t) {
     taken.emplace_back(at.memory, bytes);
     if (n % 2 == 0) {
       std::memset(at.memory, 1, bytes);
-      for (int i = 0; i < members; ++i) t.all.leave({n, 1});
+      t.all.leave(t.all.enter({n, 1}, 1), 1);
+      t.all.leave(in, 0);
       taken.pop_back();
     }
   }
@@ -123,18 +126,22 @@ void kill_at_many_instructions(const Prepare& prepare, const Body& body) {
 }
 
 TEST(group_memory_crashes, in_an_entry) {
-  kill_at_many_instructions([](group_memory&) {}, [](group_memory& all) { all.enter({2, 2}, members); });
+  kill_at_many_instructions([](group_memory&) {},
+                            [](group_memory& all) {
+                              all.blocks(all.enter({2, 2}, 0), all_members);
+                            });
 }
 
 TEST(group_memory_crashes, in_the_departure_of_the_last_member) {
+  group_memory::membership last;
   kill_at_many_instructions(
-      [](group_memory& all) {
-        std::memset(all.enter({2, 2}, members).memory, 7, members * of_two.large_block);
-        all.leave({2, 2});
+      [&](group_memory& all) {
+        const auto first = all.enter({2, 2}, 0);
+        std::memset(all.blocks(first, all_members).memory, 7, members * of_two.large_block);
+        last = all.enter({2, 2}, 1);
+        all.leave(first, 0);
       },
-      [](group_memory& all) {
-        all.leave({2, 2});
-      });
+      [&](group_memory& all) { all.leave(last, 1); });
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All interleavings of groups that use the same memory one after the other. enter() and leave() are
-// those of the library. Each is one step, because a mutex protects it. The members of a group make
-// calls in the memory that they get.
+// All interleavings of groups that use the same memory one after the other. enter(), blocks() and
+// leave() are those of the library. A mutex protects them, so an entry is one step, and so is a
+// departure. The members of a group make calls in the memory that they get, or send a message with
+// the number of the group.
 #include <iostream>
+#include <span>
 
 #include <gtest/gtest.h>
 
@@ -28,6 +30,7 @@ struct setting {
   std::size_t entries = 4;               // of the table
   bool heads_are_zeroed = true;          // else an error
   bool leaves_before_last_call = false;  // an error
+  bool names_receivers = true;           // else an error
 };
 
 group_memory::sizes sizes_of(const setting& in) {
@@ -40,7 +43,7 @@ group_memory::sizes sizes_of(const setting& in) {
           .large_groups = 0,
           .all_groups = in.entries};
 }
-// The results of enter() in the groups, a byte for each member and group.
+// The place or the number that the groups have, a byte for each member and group.
 std::size_t results_at(const setting& in) { return words_bytes + (sizes_of(in).bytes() + 127) / 128 * 128; }
 
 class member {
@@ -54,34 +57,67 @@ class member {
   // Makes calls in a new group, if it gets memory.
   void use_group(std::uint64_t which, int calls) {
     const detail::group_name name{which, 1};
-    const std::uint64_t offset = locked([&] {
-      const group_memory::place at = memory_.enter(name, in_.size);
-      return at.memory == nullptr ? 0 : static_cast<std::uint64_t>(at.memory - shared);
+    std::vector<int> ranks;
+    for (int i = 0; i < in_.size; ++i) ranks.push_back(i);
+    const std::uint64_t found = locked([&] {
+      const group_memory::membership in = memory_.enter(name, index_);
+      const group_memory::place at = memory_.blocks(in, ranks);
+      const auto offset = at.memory == nullptr ? 0 : static_cast<std::uint64_t>(at.memory - shared);
+      return offset << 32 | in.number << 8 | in.row;
     });
+    const std::uint64_t offset = found >> 32;
+    const group_memory::membership in{static_cast<std::uint32_t>(found >> 8 & 0xffffff),
+                                      static_cast<std::uint32_t>(found & 0xff)};
     const auto result = static_cast<std::byte>(offset / 64);
-    store(shared + results_at(in_) + 8 * which + static_cast<std::size_t>(index_), &result, 1,
-          store_kind::plain);
+    store_result(which, result);
     if (offset != 0) {
       std::vector<std::byte*> blocks;
-      std::vector<int> ranks;
-      for (int i = 0; i < in_.size; ++i) {
+      for (int i = 0; i < in_.size; ++i)
         blocks.push_back(shared + offset + static_cast<std::size_t>(i) * block_bytes);
-        ranks.push_back(i);
-      }
       collectives of(blocks, ranks, index_, 0, words_);
       for (int i = 0; i < calls; ++i) {
-        if (in_.leaves_before_last_call && i + 1 == calls) leave(name);
+        if (in_.leaves_before_last_call && i + 1 == calls) leave(in);
         allreduce(of, 10 * which + static_cast<std::uint64_t>(i));
       }
       if (in_.leaves_before_last_call) return;
     }
-    leave(name);
+    leave(in);
+  }
+
+  // Member 0 sends a message to the others, and leaves. They find it if they get the same number.
+  void send_in_group(std::uint64_t which) {
+    const std::uint64_t found = locked([&] {
+      const group_memory::membership in = memory_.enter({which, 2}, index_);
+      return std::uint64_t{in.number} << 8 | in.row;
+    });
+    const group_memory::membership in{static_cast<std::uint32_t>(found >> 8),
+                                      static_cast<std::uint32_t>(found & 0xff)};
+    // 0 means that there is no message yet.
+    store_result(which, static_cast<std::byte>(1 + in.number));
+    if (index_ != 0) wait_for_message(which);
+    leave(in, index_ == 0 && in_.names_receivers);
   }
 
  private:
-  void leave(const detail::group_name& name) {
+  std::byte* result_at(std::uint64_t which, int member) const {
+    return shared + results_at(in_) + 8 * which + static_cast<std::size_t>(member);
+  }
+  void store_result(std::uint64_t which, std::byte result) {
+    store(result_at(which, index_), &result, 1, store_kind::release);
+  }
+  void wait_for_message(std::uint64_t which) const {
+    for (std::byte sent{0};;) {
+      begin_poll();
+      load(&sent, result_at(which, 0), 1);
+      if (sent != std::byte{0}) return;
+      poll();
+    }
+  }
+  void leave(const group_memory::membership& in, bool has_sent_to_all = false) {
+    constexpr bool all[] = {true, true, true, true};
     locked([&] {
-      memory_.leave(name);
+      const std::span<const bool> sent_to(all, has_sent_to_all ? static_cast<std::size_t>(in_.size) : 0);
+      memory_.leave(in, index_, sent_to);
       return 0;
     });
   }
@@ -125,7 +161,7 @@ scenario of(const setting& in, Program&& program) {
     for (std::size_t group = 0; group < 8; ++group)
       for (int i = 1; i < in.size; ++i) {
         const std::byte* const results = memory + results_at(in) + 8 * group;
-        require(results[0] == results[i], "members of a group have other memory");
+        require(results[0] == results[i], "members of a group have other memory or another number");
       }
   };
   return s;
@@ -147,6 +183,10 @@ void two_groups(member& me) {
 void three_groups(member& me) {
   for (std::uint64_t i = 1; i <= 3; ++i) me.use_group(i, 1);
 }
+void messages_in_two_groups(member& me) {
+  me.send_in_group(1);
+  me.send_in_group(2);
+}
 void two_groups_of_several_calls(member& me) {
   me.use_group(1, 3);
   me.use_group(2, 2);
@@ -160,6 +200,11 @@ TEST(groups_model, memory_is_used_again) {
 TEST(groups_model, groups_overlap) {
   expect_correct("three groups in the memory of two", {2, polling, 2}, three_groups);
   expect_correct("one entry", {2, polling, 2, 1}, two_groups);
+}
+TEST(groups_model, receivers_find_the_number_of_the_sender) {
+  expect_correct("messages", {2, polling}, messages_in_two_groups);
+  expect_correct("messages", {3, polling}, messages_in_two_groups);
+  expect_correct("messages, one entry", {2, polling, 1, 1}, messages_in_two_groups);
 }
 TEST(groups_model, members_sleep_and_wake) {
   for (const bool fenced : {false, true})
@@ -175,6 +220,11 @@ TEST(groups_model, finds_memory_that_is_not_zeroed) {
 TEST(groups_model, finds_members_that_leave_too_early) {
   const setting in{2, polling, 1, 4, true, true};
   EXPECT_NE(search(of(in, two_groups_of_several_calls)).violation, "");
+}
+TEST(groups_model, finds_receivers_that_are_not_named) {
+  const setting in{.size = 2, .how = polling, .names_receivers = false};
+  EXPECT_EQ(search(of(in, messages_in_two_groups)).violation,
+            "members of a group have other memory or another number");
 }
 TEST(groups_model, finds_sleepers_that_nobody_wakes) {
   EXPECT_EQ(search(of({2, {.tso = true, .no_barrier = true}}, two_groups)).violation, "deadlock");
