@@ -152,7 +152,8 @@ void run_all() {
   share_a_core();
   {
     mpi::mpi_endpoint ep(MPI_COMM_WORLD, false);
-    require(ep.messages_on_node() != nullptr, "a node has no memory");
+    const bool is_alone = here_is.size == 1 || (here_is.size == 3 && here_is.rank == 2);
+    require(is_alone || ep.messages_on_node() != nullptr, "a node has no memory");
     for (int r = 0; r < here_is.size; ++r)
       require((ep.rank_on_node(r) >= 0) == (r != here_is.rank && share_a_node(r, here_is.rank)),
               "rank " + std::to_string(r) + " is on another node");
