@@ -53,11 +53,29 @@ schedule write(const choice& chosen, shape s) {
 prepared_call& schedule_store::find(const call& c) {
   where_.open();
   const agreed_signature s = agreed_part(c, where_.size(), where_.inter());
+  const last_call& last = last_calls_[static_cast<std::size_t>(c.what)];
+  if (last.found != nullptr && last.root == c.root && c.algorithm == nullptr && c.composition == nullptr &&
+      last.of == s)
+    return *last.found;
+  return select_and_find(c, s);
+}
+
+prepared_call& schedule_store::select_and_find(const call& c, const agreed_signature& s) {
   const resolution found = select(where_, c, s);
+  last_call& last = last_calls_[static_cast<std::size_t>(c.what)];
+  last.found = nullptr;
+  // The uses of names are counted, and those that do not fit are reported, for each call.
+  const bool decided_by_trees = c.algorithm == nullptr && c.composition == nullptr &&
+                                !found.used_forced_algorithm && !found.used_forced_composition &&
+                                found.rejected_names.empty();
+  const auto keep = [&](prepared_call& p) -> prepared_call& {
+    if (decided_by_trees) last = {s, c.root, &p};
+    return p;
+  };
   for (const auto& k : calls_)
     if (k->chosen == found.pure && k->composed == found.composed && k->what == c.what && k->root == c.root &&
         k->in_place == c.in_place && k->commutative == s.commutative)
-      return *k;
+      return keep(*k);
   auto made = std::make_unique<prepared_call>();
   made->chosen = found.pure;
   made->composed = found.composed;
@@ -85,7 +103,7 @@ prepared_call& schedule_store::find(const call& c) {
     made->blocking = std::make_unique<schedule_run>();
   }
   calls_.push_back(std::move(made));
-  return *calls_.back();
+  return keep(*calls_.back());
 }
 
 std::shared_ptr<bound_composition> schedule_store::plan(const call& c, const prepared_call& p,

@@ -5,9 +5,11 @@
 // time, and kept until the communicator is destroyed. call_dispatcher is its only user.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <vector>
 
+#include "base/agreed_signature.hpp"
 #include "communicator/communicator_state.hpp"
 #include "communicator/prepared_call.hpp"
 #include "schedule/composite/composite_plan.hpp"
@@ -45,7 +47,18 @@ class schedule_store {
   };
   inner_schedule& find_inner(const call& c, const subcall& sub, const std::vector<int>& ranks, bool blocking);
 
+  prepared_call& select_and_find(const call& c, const agreed_signature& s);
+
+  // The last call of a collective that the trees alone have decided. Vector forms pass through
+  // find() with every call.
+  struct last_call {
+    agreed_signature of;
+    int root = 0;
+    prepared_call* found = nullptr;
+  };
+
   communicator_state& where_;
+  std::array<last_call, collective_names.size()> last_calls_;
   std::vector<std::unique_ptr<prepared_call>> calls_;
   std::vector<std::unique_ptr<inner_schedule>> inner_calls_;
 };

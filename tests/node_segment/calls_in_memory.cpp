@@ -47,6 +47,15 @@ COUNTED(Allgather, (data a, int n, type t, void* b, int m, type u, MPI_Comm c), 
 COUNTED(Alltoall, (data a, int n, type t, void* b, int m, type u, MPI_Comm c), a, n, t, b, m, u, c)
 COUNTED(Allgatherv, (data a, int n, type t, void* b, const int m[], const int d[], type u, MPI_Comm c), a, n,
         t, b, m, d, u, c)
+COUNTED(Gatherv, (data a, int n, type t, void* b, const int m[], const int d[], type u, int root, MPI_Comm c),
+        a, n, t, b, m, d, u, root, c)
+COUNTED(Scatterv,
+        (data a, const int m[], const int d[], type t, void* b, int n, type u, int root, MPI_Comm c), a, m, d,
+        t, b, n, u, root, c)
+COUNTED(Alltoallv,
+        (data a, const int n[], const int e[], type t, void* b, const int m[], const int d[], type u,
+         MPI_Comm c),
+        a, n, e, t, b, m, d, u, c)
 COUNTED(Ibarrier, (MPI_Comm c, MPI_Request* r), c, r)
 COUNTED(Ibcast, (void* a, int n, type t, int root, MPI_Comm c, MPI_Request* r), a, n, t, root, c, r)
 COUNTED(Ireduce, (data a, void* b, int n, type t, MPI_Op o, int root, MPI_Comm c, MPI_Request* r), a, b, n, t,
@@ -65,6 +74,18 @@ COUNTED(Iallgather, (data a, int n, type t, void* b, int m, type u, MPI_Comm c, 
         m, u, c, r)
 COUNTED(Ialltoall, (data a, int n, type t, void* b, int m, type u, MPI_Comm c, MPI_Request* r), a, n, t, b, m,
         u, c, r)
+COUNTED(Igatherv,
+        (data a, int n, type t, void* b, const int m[], const int d[], type u, int root, MPI_Comm c,
+         MPI_Request* r),
+        a, n, t, b, m, d, u, root, c, r)
+COUNTED(Iscatterv,
+        (data a, const int m[], const int d[], type t, void* b, int n, type u, int root, MPI_Comm c,
+         MPI_Request* r),
+        a, m, d, t, b, n, u, root, c, r)
+COUNTED(Ialltoallv,
+        (data a, const int n[], const int e[], type t, void* b, const int m[], const int d[], type u,
+         MPI_Comm c, MPI_Request* r),
+        a, n, e, t, b, m, d, u, c, r)
 COUNTED(Iallgatherv,
         (data a, int n, type t, void* b, const int m[], const int d[], type u, MPI_Comm c, MPI_Request* r), a,
         n, t, b, m, d, u, c, r)
@@ -157,6 +178,8 @@ void run_prepared_moves(context& c) {
           counted_call counted{};
           counted.input = one.made.input;
           counted.output = one.made.output;
+          counted.in_counts = one.made.in_counts.data();
+          counted.in_displs = one.made.in_displs.data();
           counted.out_counts = one.made.out_counts.data();
           counted.out_displs = one.made.out_displs.data();
           ready.run_counted(ready, counted);
@@ -277,7 +300,7 @@ void run_all() {
   const auto job = ep.open(all_ranks(), 0, nullptr);
   require(job->native_in_memory(signature_of(collective::barrier)).has_value(),
           "the job has no memory of the node");
-  require(!job->native_in_memory(signature_of(collective::gatherv)), "gatherv is not MPI's");
+  require(!job->native_in_memory(signature_of(collective::reduce_scatter)), "reduce_scatter is not MPI's");
   collectives_of_mpi = 0;
   run_blocking(*job);
   run_overlapping(*job);

@@ -90,7 +90,8 @@ class checked_call {
       made.op.state = kind_of_element<T>::state;
     }
     fill(in_place);
-    made.input = made.in_place && what != collective::scatter ? output_.data() : input_.data();
+    const bool scatters = what == collective::scatter || what == collective::scatterv;
+    made.input = made.in_place && !scatters ? output_.data() : input_.data();
     made.output = output_.data();
     if (what == collective::bcast) made.input = output_.data();
     if (what == collective::allgatherv) {
@@ -214,6 +215,12 @@ class checked_call {
         return;
       case collective::allgatherv:
         return fill_allgatherv(in_place);
+      case collective::gatherv:
+        return fill_gatherv(in_place && root);
+      case collective::scatterv:
+        return fill_scatterv(in_place && root);
+      case collective::alltoallv:
+        return fill_alltoallv(in_place);
       case collective::alltoall:
         made.in_place = in_place;
         input_ = elements(me(), 0, n * p);
@@ -237,14 +244,7 @@ class checked_call {
     const std::size_t p = ranks();
     for (std::size_t i = 0; i < p; ++i)
       counts_.push_back((i + salt_) % 3 == 0 ? 0 : static_cast<int>(made.count * (i + 1) / p));
-    std::size_t end = 0;
-    displs_.resize(p);
-    const bool dense = salt_ % 2 != 0;
-    for (std::size_t k = 0; k < p; ++k) {
-      const std::size_t i = dense ? k : p - 1 - k;
-      displs_[i] = static_cast<int>(end);
-      end += static_cast<std::size_t>(counts_[i]) + (dense ? 0 : 2);
-    }
+    const std::size_t end = place(counts_, displs_);
     const auto r = static_cast<std::size_t>(me());
     made.count = static_cast<std::size_t>(counts_[r]);
     input_ = elements(me(), 0, made.count);
@@ -253,6 +253,88 @@ class checked_call {
     for (std::size_t i = 0; i < p; ++i)
       put_block(static_cast<std::size_t>(displs_[i]), i, 0, static_cast<std::size_t>(counts_[i]));
   }
+  // Sets the displacements of blocks: dense, or in another order and with gaps. Returns the length.
+  std::size_t place(const std::vector<int>& counts, std::vector<int>& displs) const {
+    std::size_t end = 0;
+    const std::size_t p = counts.size();
+    displs.resize(p);
+    const bool dense = salt_ % 2 != 0;
+    for (std::size_t k = 0; k < p; ++k) {
+      const std::size_t i = dense ? k : p - 1 - k;
+      displs[i] = static_cast<int>(end);
+      end += static_cast<std::size_t>(counts[i]) + (dense ? 0 : 2);
+    }
+    return end;
+  }
+  // The length of the block of rank `from` for rank `to`. In place, both directions have the same.
+  int length(std::size_t n, std::size_t from, std::size_t to, bool in_place) const {
+    const std::size_t p = ranks();
+    if ((from + to + salt_) % 3 == 0) return 0;
+    return static_cast<int>(n * ((in_place ? from * to : from + 2 * to) % p + 1) / p);
+  }
+  std::vector<int> lengths(std::size_t n, bool sent, bool in_place) const {
+    std::vector<int> all;
+    const auto r = static_cast<std::size_t>(me());
+    for (std::size_t i = 0; i < ranks(); ++i)
+      all.push_back(sent ? length(n, r, i, in_place) : length(n, i, r, in_place));
+    return all;
+  }
+  // Block `to` of rank `from` begins with its element 1000 * to.
+  buffer varying_block(std::size_t from, std::size_t to, int n) const {
+    return elements(static_cast<int>(from), 1000 * to, static_cast<std::size_t>(n));
+  }
+  void use_displacements() {
+    made.in_counts = {in_counts_.data(), in_counts_.size()};
+    made.out_counts = {counts_.data(), counts_.size()};
+    if (salt_ % 4 == 1) return;  // dense, so they may be missing
+    made.in_displs = {in_displs_.data(), in_displs_.size()};
+    made.out_displs = {displs_.data(), displs_.size()};
+  }
+  void fill_gatherv(bool in_place) {
+    made.in_place = in_place;
+    const auto r = static_cast<std::size_t>(me()), root = static_cast<std::size_t>(made.root);
+    const std::size_t n = made.count;
+    made.count = static_cast<std::size_t>(length(n, r, root, false));
+    input_ = varying_block(r, root, static_cast<int>(made.count));
+    if (r != root) return;
+    counts_ = lengths(n, false, false);
+    output_ = expected_ = untouched(place(counts_, displs_));
+    if (in_place) put(output_, static_cast<std::size_t>(displs_[r]), input_);
+    for (std::size_t i = 0; i < ranks(); ++i)
+      put(expected_, static_cast<std::size_t>(displs_[i]), varying_block(i, root, counts_[i]));
+    use_displacements();
+  }
+  void fill_scatterv(bool in_place) {
+    made.in_place = in_place;
+    const auto r = static_cast<std::size_t>(me()), root = static_cast<std::size_t>(made.root);
+    const std::size_t n = made.count;
+    made.count = static_cast<std::size_t>(length(n, root, r, false));
+    output_ = untouched(made.count);
+    expected_ = in_place ? output_ : varying_block(root, r, static_cast<int>(made.count));
+    if (r != root) return;
+    in_counts_ = lengths(n, true, false);
+    input_ = untouched(place(in_counts_, in_displs_));
+    for (std::size_t i = 0; i < ranks(); ++i)
+      put(input_, static_cast<std::size_t>(in_displs_[i]), varying_block(root, i, in_counts_[i]));
+    use_displacements();
+  }
+  void fill_alltoallv(bool in_place) {
+    made.in_place = in_place;
+    const auto r = static_cast<std::size_t>(me());
+    const std::size_t n = made.count;
+    made.count = 0;
+    counts_ = lengths(n, false, in_place);
+    in_counts_ = lengths(n, true, in_place);
+    output_ = expected_ = untouched(place(counts_, displs_));
+    input_ = untouched(place(in_counts_, in_displs_));
+    for (std::size_t i = 0; i < ranks(); ++i) {
+      put(expected_, static_cast<std::size_t>(displs_[i]), varying_block(i, r, counts_[i]));
+      put(in_place ? output_ : input_, static_cast<std::size_t>(in_displs_[i]),
+          varying_block(r, i, in_counts_[i]));
+    }
+    use_displacements();
+    if (in_place) made.in_counts = made.in_displs = {};
+  }
   void put_block(std::size_t at, std::size_t rank, std::size_t from, std::size_t n) {
     put(expected_, at, elements(static_cast<int>(rank), from, n));
   }
@@ -260,12 +342,13 @@ class checked_call {
   unsigned salt_;
   bool is_overwritten_ = false;
   buffer input_, output_, expected_, result_;
-  std::vector<int> counts_, displs_;
+  std::vector<int> counts_, displs_, in_counts_, in_displs_;  // counts_, displs_: of the output
 };
 
 inline constexpr collective kinds_that_move[] = {
-    collective::barrier,   collective::bcast,      collective::gather,  collective::scatter,
-    collective::allgather, collective::allgatherv, collective::alltoall};
+    collective::barrier,   collective::bcast,      collective::gather,   collective::scatter,
+    collective::allgather, collective::allgatherv, collective::alltoall, collective::gatherv,
+    collective::scatterv,  collective::alltoallv};
 inline constexpr collective kinds_that_combine[] = {collective::reduce, collective::allreduce,
                                                     collective::scan, collective::exscan,
                                                     collective::reduce_scatter_block};
@@ -281,7 +364,7 @@ void check_calls(const Kinds& kinds, std::initializer_list<std::size_t> lengths,
     for (const collective what : kinds)
       for (int root = 0; root < (is_rooted(what) ? here_is.size : 1); ++root)
         for (const bool in_place : {false, true}) {
-          for (int i = 0; i < (what == collective::allgatherv ? 6 : 1); ++i) {
+          for (int i = 0; i < (is_vector_form(what) ? 6 : 1); ++i) {
             test_allocator<T>::in_arena = uses_arena(salt);
             checked_call<T> one(what, n, root, salt++, in_place);
             run(one.made);

@@ -3,6 +3,7 @@
 // Checked calls, many at a time.
 #pragma once
 
+#include <iterator>
 #include <memory>
 #include <vector>
 
@@ -32,6 +33,9 @@ void run_overlapping(detail::context& c, const Before& before) {
                                   collective::reduce,
                                   collective::allgatherv,
                                   collective::alltoall,
+                                  collective::alltoallv,
+                                  collective::gatherv,
+                                  collective::scatterv,
                                   collective::barrier,
                                   collective::allgather};
   std::vector<std::unique_ptr<checked_call<matrix>>> calls;
@@ -42,7 +46,7 @@ void run_overlapping(detail::context& c, const Before& before) {
     const std::size_t n = i % 3 == 0 ? 4000 : i % 7 == 0 ? 20000 : i % 6;
     test_allocator<matrix>::in_arena = uses_arena(i);
     calls.push_back(std::make_unique<checked_call<matrix>>(
-        kinds[i % 11], n, static_cast<int>(i) % here_is.size, i, i % 2 == 0));
+        kinds[i % std::size(kinds)], n, static_cast<int>(i) % here_is.size, i, i % 2 == 0));
     c.native_begin(calls.back()->made, states[i]);
     if (i % 4 == 3) complete[i - 2] = c.native_progress(states[i - 2], false, here);
   }

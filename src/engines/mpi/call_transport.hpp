@@ -52,6 +52,7 @@ inline std::string native_transport_over_mpi(const reported_call& c) {
   const std::uint64_t rounds = pieces.rounds();
   std::string text = "node memory, " + std::to_string(rounds) + (rounds == 1 ? " round" : " rounds");
   if (a.what == collective::barrier) return text;
+  if (has_varying_blocks(a.what)) return text + ", and channels for long blocks";
   const std::size_t blocks = posts_blocks_for_all(a.what) ? static_cast<std::size_t>(ranks) : 1;
   text += (rounds == 1 ? " of " : " of up to ") + std::to_string(pieces.per_round * pieces.unit * blocks) +
           " bytes";

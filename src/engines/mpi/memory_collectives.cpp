@@ -66,7 +66,7 @@ class memory_collectives::operand_lines final : public shm::process_exchange {
 
 memory_collectives::memory_collectives(mpi_endpoint& ep, std::uint32_t number,
                                        std::unique_ptr<node_memory::collectives> of)
-    : ep_(ep), of_(std::move(of)) {
+    : ep_(ep), of_(std::move(of)), number_(number) {
   if (of_ == nullptr) return;
   slot_bytes_ = of_->slot_bytes();
   max_direct_bcast_ = detail::max_bytes_of_one_round(collective::bcast, of_->size(), slot_bytes_);
@@ -186,6 +186,7 @@ void memory_collectives::run(const call& c) {
     while (!advance(c, p)) ep_.pause(here);
     return ep_.progressed();
   }
+  if (is_vector_form(c.what)) return run_in_rounds(c);
   const std::size_t bytes = c.count * c.type.size;
   if (c.what == collective::barrier) return barrier(&c);
   if (c.what == collective::bcast && bytes <= max_direct_bcast_)
@@ -200,7 +201,7 @@ void memory_collectives::run(const call& c) {
 // The call has one round, and all its posts fit in lines.
 bool memory_collectives::is_short(const call& c, std::size_t bytes) const noexcept {
   const std::size_t blocks = detail::posts_blocks_for_all(c.what) ? static_cast<std::size_t>(of_->size()) : 1;
-  return has_short_calls_ && bytes * blocks <= detail::post_line_bytes && !is_vector_form(c.what);
+  return has_short_calls_ && bytes * blocks <= detail::post_line_bytes;
 }
 
 void memory_collectives::run_short(const call& c, std::size_t bytes) {
@@ -225,14 +226,21 @@ void memory_collectives::run_in_rounds(const call& c) {
   progress p = begin(c);
   waiter w(*this, nullptr, &c);
   std::uint32_t reasons = shm::wait_for_post | shm::wait_for_acknowledgement;
-  if (p.by_address || p.chosen_by_time)
-    reasons |= shm::wait_for_message | shm::wait_for_space;  // after a refusal
+  // Messages come after a refusal, and of blocks of varying length.
+  if (p.by_address || p.chosen_by_time || detail::has_varying_blocks(c.what))
+    reasons |= shm::wait_for_message | shm::wait_for_space;
   of_->wait(reasons, w, [&] { return advance(c, p, false); });
 }
 
 memory_collectives::progress memory_collectives::begin(const call& c) {
   validate(nullptr, &c);
   progress p;
+  if (detail::has_varying_blocks(c.what)) {
+    p.rounds_left = 1;
+    p.number = of_->begin();
+    p.digest = digest(c.what, 0, is_rooted(c.what) ? c.root : 0);
+    return p;
+  }
   const bool vector = is_vector_form(c.what);
   p.pieces = divide(c.what, vector ? longest_block(c) : c.count, c.type.size);
   const std::size_t bytes = agreed_bytes(c);
@@ -267,6 +275,7 @@ bool memory_collectives::goes_by_address(const call& c, std::size_t bytes) const
 // posts. So no later call can work. A call in shared buffers throws after its last round.
 bool memory_collectives::advance(const call& c, progress& p, bool overlaps) {
   try {
+    if (detail::has_varying_blocks(c.what)) return advance_varying(c, p, overlaps);
     if (p.buffers != memory_progress::buffer_step::none) {
       if (!in_buffers_->advance(c, agreed_bytes(c), p, overlaps)) return false;
       if (p.by_address) ep_.memory().count_call_by_address();
@@ -279,6 +288,14 @@ bool memory_collectives::advance(const call& c, progress& p, bool overlaps) {
     if (p.rounds_left > 0) broken_ = true;
     throw;
   }
+}
+
+bool memory_collectives::advance_varying(const call& c, progress& p, bool overlaps) {
+  if (varying_blocks_ == nullptr) [[unlikely]]
+    varying_blocks_ = std::make_unique<varying_blocks>(
+        ep_, *of_, number_,
+        [this](std::uint64_t mine, int i, std::uint64_t other) { throw_mismatch(mine, i, other); });
+  return varying_blocks_->advance(c, p, overlaps);
 }
 
 void memory_collectives::throw_broken(const shm::wait_site& site) const {
@@ -346,9 +363,10 @@ void memory_collectives::throw_mismatch(std::uint64_t mine, int member, std::uin
     const auto what = static_cast<collective>(is & 0x1f);
     std::string made(name_of(what));
     if (what == collective::barrier) return made;
-    made += " of " + std::to_string(is >> 24 & 0xffffffff) + " bytes";
+    if (!detail::has_varying_blocks(what)) made += " of " + std::to_string(is >> 24 & 0xffffffff) + " bytes";
     if (!is_rooted(what)) return (is >> 5 & 0x7ffff) != 0 ? made + " (not in place)" : made;
-    const bool root_sends = what == collective::bcast || what == collective::scatter;
+    const bool root_sends =
+        what == collective::bcast || what == collective::scatter || what == collective::scatterv;
     return made + (root_sends ? " from root " : " to root ") + std::to_string(is >> 5 & 0x7ffff);
   };
   throw mismatch_error(std::string(name_of(static_cast<collective>(mine & 0x1f))), ep_.rank(), "count",

@@ -4,7 +4,8 @@
 // and no message of MPI. A call is a sequence of rounds, each of which is a call of
 // node_collectives.hpp. memory_pieces.hpp divides a call into rounds. memory_rounds.hpp states what
 // the members do in a round, and this class makes the steps. Long calls go by address
-// (address_calls.hpp), or work in shared buffers (shared_buffer_calls.hpp).
+// (address_calls.hpp), or work in shared buffers (shared_buffer_calls.hpp). Those with blocks of
+// varying length have one round and messages (varying_blocks.hpp).
 //
 // All members begin the same native collectives in the same order, and whether one of them is
 // served depends only on what is equal on all members.
@@ -22,6 +23,7 @@
 #include "engines/mpi/memory_rounds.hpp"
 #include "engines/mpi/node_memory.hpp"
 #include "engines/mpi/shared_buffer_calls.hpp"
+#include "engines/mpi/varying_blocks.hpp"
 #include "transport/shm/line_exchange.hpp"
 #include "transport/shm/wait_interface.hpp"
 #include "tutti/call.hpp"
@@ -94,6 +96,7 @@ class memory_collectives {
   class waiter;
   class operand_lines;
   bool goes_by_address(const call& c, std::size_t bytes) const noexcept;
+  bool advance_varying(const call& c, progress& p, bool overlaps);
   detail::call_pieces divide(collective what, std::size_t count, std::size_t element_bytes) const noexcept {
     return detail::divide(what, count, element_bytes, of_->size(), slot_bytes_);
   }
@@ -123,6 +126,8 @@ class memory_collectives {
   std::size_t max_direct_bcast_ = 0, max_direct_allreduce_ = 0;
   std::unique_ptr<address_calls> by_address_;        // null: no call goes by address
   std::unique_ptr<shared_buffer_calls> in_buffers_;  // null: no call looks for such buffers
+  std::unique_ptr<varying_blocks> varying_blocks_;   // null until there is such a call
+  std::uint32_t number_;                             // in the node
   std::unique_ptr<operand_lines> lines_;             // null until they are requested
 };
 

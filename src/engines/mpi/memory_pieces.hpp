@@ -29,10 +29,18 @@ constexpr bool has_memory_form(collective what) noexcept {
     case collective::reduce_scatter_block:
     case collective::scan:
     case collective::exscan:
+    case collective::gatherv:
+    case collective::scatterv:
+    case collective::alltoallv:
       return true;
     default:
       return false;
   }
+}
+
+/// Whether only a sender knows the lengths of its blocks (varying_blocks.hpp).
+constexpr bool has_varying_blocks(collective what) noexcept {
+  return what == collective::gatherv || what == collective::scatterv || what == collective::alltoallv;
 }
 
 /// Whether a member posts a block for each member.
@@ -170,7 +178,11 @@ constexpr std::size_t units_per_round(std::size_t unit, std::size_t blocks, std:
 constexpr call_pieces divide(collective what, std::size_t count, std::size_t element, int ranks,
                              std::size_t slot) noexcept {
   call_pieces made;
-  if (!has_memory_form(what) || (what == collective::allgatherv && slot == 0)) return made;
+  if (!has_memory_form(what) || (is_vector_form(what) && slot == 0)) return made;
+  if (has_varying_blocks(what)) {
+    made.served = true;
+    return made;
+  }
   const bool cuts_elements = !combines(what);
   made.unit = cuts_elements ? 1 : element;
   made.length = what == collective::barrier ? 0 : cuts_elements ? count * element : count;
@@ -189,10 +201,10 @@ constexpr call_pieces divide(collective what, std::size_t count, std::size_t ele
 constexpr std::size_t max_bytes_in_memory(collective what, std::size_t element, int ranks,
                                           std::size_t slot) noexcept {
   constexpr std::size_t any_length = ~std::size_t{0} / 2;
-  if (what == collective::barrier) return any_length;
+  if (what == collective::barrier || (has_varying_blocks(what) && slot > 0)) return any_length;
   const std::size_t blocks = posts_blocks_for_all(what) ? static_cast<std::size_t>(ranks) : 1;
   if (units_per_round(combines(what) ? element : 1, blocks, slot) > 0) return any_length;
-  return what == collective::allgatherv ? 0 : std::max(slot, post_line_bytes) / blocks;
+  return is_vector_form(what) ? 0 : std::max(slot, post_line_bytes) / blocks;
 }
 
 /// The longest bcast or allreduce that needs one round.

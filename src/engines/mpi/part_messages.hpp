@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts of calls by address that the kernel does not let a reader copy. The owner sends them as
-// messages through the node's channels. The endpoint is mpi_endpoint, or that of a model.
+// Parts of collectives that an owner sends as messages through the node's channels: those of calls
+// by address that the kernel does not let a reader copy, and long blocks of varying length
+// (varying_blocks.hpp). The endpoint is mpi_endpoint, or that of a model.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <memory>
 #include <new>
@@ -34,8 +36,9 @@ class part_messages {
 
   // `n`: the number of the round. `rank`: of the other member, in the node.
 
-  /// Sends a part, unless it has been sent in this round.
-  void send(std::uint64_t n, int rank, const std::byte* data, std::size_t bytes);
+  /// Sends a part, unless it has been sent in this round. `copies`: the caller overwrites the part
+  /// before the send is complete.
+  void send(std::uint64_t n, int rank, const std::byte* data, std::size_t bytes, bool copies = false);
   /// Continues the sends, and all other messages of the node. A waiting owner must call it, because
   /// its readers wait for their parts.
   void progress();
@@ -54,6 +57,7 @@ class part_messages {
     int rank;
     bool complete;
     detail::transfer state;
+    aligned_bytes copy;
   };
   struct receiver {
     std::uint64_t n;
@@ -80,10 +84,16 @@ std::uint64_t part_messages<Endpoint>::tag(std::uint64_t n) const noexcept {
 }
 
 template <class Endpoint>
-void part_messages<Endpoint>::send(std::uint64_t n, int rank, const std::byte* data, std::size_t bytes) {
+void part_messages<Endpoint>::send(std::uint64_t n, int rank, const std::byte* data, std::size_t bytes,
+                                   bool copies) {
   for (const sent_part& one : sent_)
     if (one.n == n && one.rank == rank) return;
-  sent_part& one = sent_.emplace_back(sent_part{n, rank, false, {}});
+  sent_part& one = sent_.emplace_back(sent_part{n, rank, false, {}, nullptr});
+  if (copies) {
+    one.copy = allocate_aligned(bytes);
+    std::memcpy(one.copy.get(), data, bytes);
+    data = one.copy.get();
+  }
   ep_.messages_on_node()->isend(rank, tag(n), data, bytes, one.state);
 }
 

@@ -117,6 +117,16 @@ struct mpi_context::ready_state {
   static void alltoallv(const ready_native& r, const detail::counted_call& c) {
     const ready_state& m = of(r);
     const auto ints = [](const void* p) { return static_cast<const int*>(p); };
+    if (m.memory_end > 0) {
+      const auto size = static_cast<std::size_t>(m.in_memory->size());
+      call made = m.memory_call(collective::alltoallv, false, c.input, c.output, 0);
+      made.in_counts = {ints(c.in_counts), size};
+      made.in_displs = {ints(c.in_displs), size};
+      made.out_counts = {ints(c.out_counts), size};
+      made.out_displs = {ints(c.out_displs), size};
+      m.in_memory->run(made);
+      return m.ep->look_for_rejections();
+    }
     m.call_mpi<Nonblocking>(MPI_Alltoallv, MPI_Ialltoallv, c.input, ints(c.in_counts), ints(c.in_displs),
                             m.type, c.output, ints(c.out_counts), ints(c.out_displs), m.type, m.comm);
   }
