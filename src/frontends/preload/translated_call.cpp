@@ -74,12 +74,17 @@ bool translated_call::separate_buffers() {
 #ifdef MPICH_VERSION
   return false;
 #else
-  // A rank that forwarded its call would miss the others, which use the memory of the node. Other
-  // vector forms are not served there.
-  if (is_vector_form(call_.what) && call_.what != collective::allgatherv) return false;
+  // A rank that forwarded its call would miss the others, which use the memory of the node.
+  // alltoallw and reduce_scatter are not served there.
+  if (call_.what == collective::alltoallw || call_.what == collective::reduce_scatter) return false;
   const bool per_rank = call_.what == collective::alltoall || call_.what == collective::scatter ||
                         call_.what == collective::reduce_scatter_block;
-  const std::size_t bytes = call_.count * call_.type.size * (per_rank ? to_size(size_) : 1);
+  std::size_t bytes = call_.count * call_.type.size * (per_rank ? to_size(size_) : 1);
+  if (call_.in_counts.given()) {
+    bytes = 0;
+    for (std::size_t i = 0; i < to_size(size_); ++i)
+      bytes = std::max(bytes, in_.displs[i] + in_.counts[i]);
+  }
   const auto* from = static_cast<const std::byte*>(call_.input);
   in_.staging.assign(from, from + bytes);
   call_.input = in_.staging.data();
