@@ -33,7 +33,8 @@ void* data_of(const call& c, bool is_root) noexcept {
   return is_root && !c.in_place ? const_cast<void*>(c.input) : c.output;
 }
 
-// Of the operand or of a block; of an allgatherv, of all blocks.
+// The bytes of the operand or of a block; of an allgatherv, of all blocks. Not for calls with
+// blocks of varying length, on which members do not agree.
 std::size_t agreed_bytes(const call& c) noexcept {
   return c.what == collective::barrier ? 0
          : is_vector_form(c.what)      ? detail::agreed_total(c.out_counts, c.type.size)
@@ -82,7 +83,7 @@ memory_collectives::memory_collectives(mpi_endpoint& ep, std::uint32_t number,
   if (!ep_.memory().shares_buffers() && !ep_.memory().min_measured_part_bytes(ep_.is_oversubscribed()))
     return;
   in_buffers_ = std::make_unique<shared_buffer_calls>(ep_, *of_, on_mismatch);
-  // Members in steps exchange offsets from this length on, so no member may make one round
+  // From this length on, members in steps begin with an exchange, so no member may make one round
   // directly.
   max_direct_bcast_ = std::min(max_direct_bcast_, in_buffers_->min_bytes() - 1);
   max_direct_allreduce_ = std::min(max_direct_allreduce_, in_buffers_->min_bytes() - 1);
@@ -158,7 +159,7 @@ std::optional<shm::line_exchange> memory_collectives::lines() {
   return shm::line_exchange(*lines_, lines_->operands(), of_->member());
 }
 
-// Each member posts as in allreduce(), and takes each operand as soon as it is there.
+// The round is that of allreduce(), but each operand is copied as soon as it is posted.
 void memory_collectives::exchange(std::byte* operands, const shm::wait_site& site) {
   constexpr std::size_t bytes = shm::line_exchange::bytes;
   static_assert(bytes <= detail::post_line_bytes);
@@ -226,7 +227,7 @@ void memory_collectives::run_in_rounds(const call& c) {
   progress p = begin(c);
   waiter w(*this, nullptr, &c);
   std::uint32_t reasons = shm::wait_for_post | shm::wait_for_acknowledgement;
-  // Messages come after a refusal, and of blocks of varying length.
+  // Parts are messages after a refusal, and so are long blocks of varying length.
   if (p.by_address || p.chosen_by_time || detail::has_varying_blocks(c.what))
     reasons |= shm::wait_for_message | shm::wait_for_space;
   of_->wait(reasons, w, [&] { return advance(c, p, false); });

@@ -104,15 +104,16 @@ bool shared_buffer_calls::looks_for_buffers(collective what, std::size_t bytes) 
   return shares_ && bytes >= (has_blocks ? min_shared_block_bytes_ : min_shared_bytes_);
 }
 
-std::size_t shared_buffer_calls::min_bytes() const noexcept {
+// A measured operand is at least as long as its parts.
+std::size_t shared_buffer_calls::shortest(std::size_t min_shared) const noexcept {
   const std::size_t none = ~std::size_t{0};
-  return std::max<std::size_t>(1, std::min(shares_ ? min_shared_bytes_ : none, min_measured_.value_or(none)));
+  return std::max<std::size_t>(1, std::min(shares_ ? min_shared : none, min_measured_.value_or(none)));
 }
 
+std::size_t shared_buffer_calls::min_bytes() const noexcept { return shortest(min_shared_bytes_); }
+
 std::size_t shared_buffer_calls::min_block_bytes() const noexcept {
-  const std::size_t none = ~std::size_t{0};
-  return std::max<std::size_t>(
-      1, std::min(shares_ ? min_shared_block_bytes_ : none, min_measured_.value_or(none)));
+  return shortest(min_shared_block_bytes_);
 }
 
 bool shared_buffer_calls::choose_by_address(const memory_progress& p) {
@@ -149,14 +150,14 @@ bool shared_buffer_calls::advance(const call& c, std::size_t bytes, memory_progr
     p.buffers = shared ? step::finish : step::none;
     if (!shared) {
       --p.rounds_left;
-      of_.finish(p.number++);  // of step 3
+      of_.finish(p.number++);  // that of step 3
       if (p.chosen_by_time) {
         p.began = microseconds_now();
-        p.buffers = step::skip_to_way;
+        p.buffers = step::skip_unneeded;
       }
     }
   }
-  if (p.buffers == step::skip_to_way) {
+  if (p.buffers == step::skip_unneeded) {
     if (!skip(p, p.by_address ? address_calls::rounds(c.what) : p.pieces.rounds())) return false;
     p.buffers = step::none;
   }
@@ -165,9 +166,9 @@ bool shared_buffer_calls::advance(const call& c, std::size_t bytes, memory_progr
     if (!all_have_posted(p)) return false;
     end_step(p);
     p.by_address = p.chosen_by_time = false;
-    p.buffers = step::skip;
+    p.buffers = step::skip_all;
   }
-  if (p.buffers == step::skip) {
+  if (p.buffers == step::skip_all) {
     if (!skip(p, 0)) return false;
     p.buffers = step::none;
     if (!failures_.empty()) [[unlikely]]

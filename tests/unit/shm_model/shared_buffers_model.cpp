@@ -4,8 +4,8 @@
 // posts where its buffers are. When all have posted, it writes its slice of the result to the
 // memory of all members, and posts that it has finished. When all have, its caller uses the memory
 // again. Then the call finishes the numbers of the rounds that it does not need. The model makes
-// these steps itself, from the functions of node_collectives.hpp. If buffers are not shared, the
-// members finish such numbers after the first post, and exchange their data in a last round.
+// these steps itself, from the functions of node_collectives.hpp. If the buffers are not shared,
+// the members finish such numbers after the first post, and then exchange their data in one round.
 #include <deque>
 #include <iostream>
 
