@@ -3,7 +3,7 @@
 // How long calls take by address and in pieces, as this member has measured them. The kernel copies
 // from huge pages three times as fast as from small ones, and not equally fast on all machines. So
 // no fixed length separates the two ways. Members exchange what they have measured at the
-// start of a long call (shared_buffer_calls.hpp), and all choose alike.
+// start of a long call (negotiated_calls.hpp), and all choose alike.
 //
 // A program often makes the same call with the same buffers. Times are kept for a call with its
 // buffers, and for all calls of the same collective with lengths between two powers of 2. The first

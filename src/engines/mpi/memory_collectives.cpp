@@ -82,12 +82,12 @@ memory_collectives::memory_collectives(mpi_endpoint& ep, std::uint32_t number,
   }
   if (!ep_.memory().shares_buffers() && !ep_.memory().min_measured_part_bytes(ep_.is_oversubscribed()))
     return;
-  in_buffers_ = std::make_unique<shared_buffer_calls>(ep_, *of_, on_mismatch);
+  negotiated_ = std::make_unique<negotiated_calls>(ep_, *of_, on_mismatch);
   // From this length on, members in steps begin with an exchange, so no member may make one round
   // directly.
-  max_direct_bcast_ = std::min(max_direct_bcast_, in_buffers_->min_bytes() - 1);
-  max_direct_allreduce_ = std::min(max_direct_allreduce_, in_buffers_->min_bytes() - 1);
-  has_short_calls_ = has_short_calls_ && in_buffers_->min_block_bytes() > detail::post_line_bytes;
+  max_direct_bcast_ = std::min(max_direct_bcast_, negotiated_->min_bytes() - 1);
+  max_direct_allreduce_ = std::min(max_direct_allreduce_, negotiated_->min_bytes() - 1);
+  has_short_calls_ = has_short_calls_ && negotiated_->min_block_bytes() > detail::post_line_bytes;
 }
 
 memory_collectives::~memory_collectives() = default;
@@ -247,20 +247,21 @@ memory_collectives::progress memory_collectives::begin(const call& c) {
   const std::size_t bytes = agreed_bytes(c);
   p.by_address = by_address_ != nullptr && goes_by_address(c, bytes);
   p.rounds_left = p.by_address ? address_calls::rounds(c.what) : p.pieces.rounds();
-  if (in_buffers_ != nullptr && in_buffers_->is_measured(c, bytes)) {
+  if (negotiated_ != nullptr && negotiated_->is_measured(c, bytes)) {
     p.chosen_by_time = true;
     p.rounds_left = std::max(p.pieces.rounds(), address_calls::rounds(c.what));
   }
-  if (in_buffers_ != nullptr && in_buffers_->serves(c, bytes)) {
-    p.buffers = memory_progress::buffer_step::exchange;
-    p.rounds_left += shared_buffer_calls::extra_rounds;
+  if (negotiated_ != nullptr && negotiated_->serves(c, bytes)) {
+    p.negotiation = memory_progress::negotiation_step::exchange;
+    p.rounds_left += negotiated_calls::extra_rounds;
   }
   // Members that are in place, and others, make different calls.
   const bool out_of_place = !c.in_place && detail::overwrites_in_place(c.what) &&
-                            (p.by_address || p.buffers != memory_progress::buffer_step::none);
+                            (p.by_address || p.negotiation != memory_progress::negotiation_step::none);
   p.number = of_->begin(p.rounds_left);
   p.digest = digest(c.what, bytes, is_rooted(c.what) ? c.root : out_of_place ? 1 : 0);
-  if (p.by_address && p.buffers == memory_progress::buffer_step::none) ep_.memory().count_call_by_address();
+  if (p.by_address && p.negotiation == memory_progress::negotiation_step::none)
+    ep_.memory().count_call_by_address();
   return p;
 }
 
@@ -277,13 +278,13 @@ bool memory_collectives::goes_by_address(const call& c, std::size_t bytes) const
 bool memory_collectives::advance(const call& c, progress& p, bool overlaps) {
   try {
     if (detail::has_varying_blocks(c.what)) return advance_varying(c, p, overlaps);
-    if (p.buffers != memory_progress::buffer_step::none) {
-      if (!in_buffers_->advance(c, agreed_bytes(c), p, overlaps)) return false;
+    if (p.negotiation != memory_progress::negotiation_step::none) {
+      if (!negotiated_->advance(c, agreed_bytes(c), p, overlaps)) return false;
       if (p.by_address) ep_.memory().count_call_by_address();
     }
     if (!(p.by_address ? by_address_->advance(c, p, overlaps) : advance_in_rounds(c, p, overlaps)))
       return false;
-    if (p.chosen_by_time && !overlaps) in_buffers_->record(c, agreed_bytes(c), p);
+    if (p.chosen_by_time && !overlaps) negotiated_->record(c, agreed_bytes(c), p);
     return true;
   } catch (...) {
     if (p.rounds_left > 0) broken_ = true;

@@ -33,15 +33,15 @@ struct memory_progress {
   bool second = false;       // of the two rounds of a piece in slices
   bool by_address = false;   // the rounds are those of address_steps.hpp
   bool by_messages = false;  // by address: the parts of this round come as messages
-  /// The steps of shared_buffer_calls.hpp, which precede the rounds.
-  enum class buffer_step : std::uint8_t {
+  /// The steps of negotiated_calls.hpp, which precede the rounds.
+  enum class negotiation_step : std::uint8_t {
     none,          // the call has no such steps, or they are complete
     exchange,      // step 1
     finish,        // step 3
     skip_all,      // step 4
     skip_unneeded  // the same for the rounds that the faster way does not need
   };
-  buffer_step buffers = buffer_step::none;
+  negotiation_step negotiation = negotiation_step::none;
   bool chosen_by_time = false;  // the exchange sets by_address (measured_times.hpp)
   double began = 0;             // the time after the exchange, in microseconds
 };

@@ -41,7 +41,7 @@ class node_memory {
   bool may_copy() const noexcept { return may_copy_; }
   /// Why they do not; the same on all ranks. Empty if they do.
   const std::string& why_not_copy() const noexcept { return why_not_copy_; }
-  /// Whether calls look for buffers in arenas (shared_buffer_calls.hpp); the same on all ranks.
+  /// Whether calls look for buffers in arenas (negotiated_calls.hpp); the same on all ranks.
   bool shares_buffers() const noexcept { return shares_buffers_; }
   /// Why they do not; the same on all ranks. Empty if they do.
   const std::string& why_not_buffers() const noexcept { return why_not_buffers_; }

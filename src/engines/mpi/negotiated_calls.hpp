@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Long collectives whose members first exchange what they know of the call, and then all choose the
-// same way for it. If the buffers lie in arenas (transport/shm/shared_arena.hpp), all members of
-// the communicator can read and write them. Then the call works as among threads (slices.hpp):
+// Long collectives whose members negotiate how they make the call: they exchange what they know of
+// it, and all choose the same way. If the buffers lie in arenas (transport/shm/shared_arena.hpp),
+// all members of the communicator can read and write them. Then the call works as among threads
+// (slices.hpp):
 //
 //   1. Each member posts the offsets of its buffers, and waits for those of all members.
 //   2. If all buffers that the call needs are shared, each member makes its slice of the result in
@@ -39,14 +40,14 @@ namespace tutti::mpi {
 
 class mpi_endpoint;
 
-class shared_buffer_calls {
+class negotiated_calls {
  public:
   /// The rounds of the steps 1 and 3. A call whose buffers are not shared skips that of step 3.
   static constexpr std::uint64_t extra_rounds = 2;
 
   /// `on_mismatch(mine, member, other)` is called if the digests differ. It must throw.
-  shared_buffer_calls(mpi_endpoint& ep, node_memory::collectives& of,
-                      std::function<void(std::uint64_t, int, std::uint64_t)> on_mismatch);
+  negotiated_calls(mpi_endpoint& ep, node_memory::collectives& of,
+                   std::function<void(std::uint64_t, int, std::uint64_t)> on_mismatch);
 
   /// Whether the members of this call make the exchange; the same on all members. `bytes`: of the
   /// operand or of a block; of an allgatherv, of all blocks.
@@ -72,21 +73,21 @@ class shared_buffer_calls {
 
  private:
   /// What a member posts: where its buffers lie in its arena, and its times.
-  struct buffer_offsets {
+  struct member_info {
     static constexpr std::uint64_t not_shared = ~std::uint64_t{0};
     std::uint64_t input = not_shared, output = not_shared;
     std::uint64_t in_place = 0;
     call_times times;
   };
-  static_assert(sizeof(buffer_offsets) <= node_memory::collectives::inline_bytes);
+  static_assert(sizeof(member_info) <= node_memory::collectives::inline_bytes);
   bool looks_for_buffers(collective what, std::size_t bytes) const noexcept;
   std::size_t shortest(std::size_t min_shared) const noexcept;
   bool choose_by_address(const memory_progress& p);
-  buffer_offsets offsets_of(const call& c) const;
+  member_info info_of(const call& c) const;
   bool skip(memory_progress& p, std::uint64_t left);
-  bool post(memory_progress& p, const buffer_offsets* of, bool overlaps);
+  bool post(memory_progress& p, const member_info* of, bool overlaps);
   bool all_have_posted(memory_progress& p);
-  buffer_offsets posted_offsets(std::uint64_t number, int i) const;
+  member_info posted_info(std::uint64_t number, int i) const;
   bool are_shared(const call& c, std::uint64_t number) const;
   void find_buffers(const call& c, std::uint64_t number);
   void work(const call& c);
