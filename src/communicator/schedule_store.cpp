@@ -54,8 +54,9 @@ prepared_call& schedule_store::find(const call& c) {
   where_.open();
   const agreed_signature s = agreed_part(c, where_.size(), where_.inter());
   const last_call& last = last_calls_[static_cast<std::size_t>(c.what)];
-  if (last.found != nullptr && last.root == c.root && c.algorithm == nullptr && c.composition == nullptr &&
-      last.of == s)
+  // The signature omits whether the root of a rooted call is in place. The schedule depends on it.
+  if (last.found != nullptr && last.root == c.root && last.found->in_place == c.in_place &&
+      c.algorithm == nullptr && c.composition == nullptr && last.of == s)
     return *last.found;
   return select_and_find(c, s);
 }
@@ -64,7 +65,8 @@ prepared_call& schedule_store::select_and_find(const call& c, const agreed_signa
   const resolution found = select(where_, c, s);
   last_call& last = last_calls_[static_cast<std::size_t>(c.what)];
   last.found = nullptr;
-  // The uses of names are counted, and those that do not fit are reported, for each call.
+  // Calls with a named choice are not kept: each use of a name is counted, and a name that does not
+  // fit is reported for each call.
   const bool decided_by_trees = c.algorithm == nullptr && c.composition == nullptr &&
                                 !found.used_forced_algorithm && !found.used_forced_composition &&
                                 found.rejected_names.empty();

@@ -49,8 +49,8 @@ class schedule_store {
 
   prepared_call& select_and_find(const call& c, const agreed_signature& s);
 
-  // The last call of a collective that the trees alone have decided. Vector forms pass through
-  // find() with every call.
+  // The last call of each collective for which the trees alone have chosen. It saves a selection,
+  // because every call of a vector form passes through find().
   struct last_call {
     agreed_signature of;
     int root = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts the sends of MPI in a program of one source file, which shows what uses the memory of the
-// node instead.
+// Counts the sends of MPI. A message that is not counted has used the memory of the node. A program
+// includes this file in one source file only, because it defines functions of MPI.
 #pragma once
 
 #include <string>

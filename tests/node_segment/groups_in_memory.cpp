@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Schedules on groups that are made without a message use the memory of the node: ranges, lists,
-// groups within groups, and groups whose members know a few others only. Operands of all lengths,
-// and several groups at a time. Sends of MPI are counted: there must be none.
+// Schedules on groups that are made without a message use the memory of the node. The groups are
+// ranges, lists, groups within groups, and groups whose members know a few others only. Operands
+// have all lengths, and several groups make calls at the same time. MPI must send no message.
 #include <array>
 #include <cstddef>
 #include <functional>
@@ -50,7 +50,7 @@ void gather(const communicator& c, std::size_t n, const char* name) {
   require(all == expected, "an allgather is wrong");
 }
 
-void spread(const communicator& c, std::size_t n, const char* name) {
+void broadcast(const communicator& c, std::size_t n, const char* name) {
   for (int r = 0; r < c.size(); ++r) {
     ints data = c.rank() == r ? pattern(r, n) : ints(n);
     c.bcast(send_recv_buf(data), root(r), algorithm(name));
@@ -63,7 +63,7 @@ void run_schedules(const communicator& c) {
     for (const char* const name : {"allreduce/ring", "allreduce/recursive_doubling"}) reduce(c, n, name);
     for (const char* const name : {"allgather/bruck", "allgather/ring"})
       gather(c, n / static_cast<std::size_t>(c.size()), name);
-    for (const char* const name : {"bcast/knomial", "bcast/chain"}) spread(c, n, name);
+    for (const char* const name : {"bcast/knomial", "bcast/chain"}) broadcast(c, n, name);
   }
 }
 
@@ -108,7 +108,7 @@ void run_all() {
   run_at_the_same_time(world);
   run_at_the_same_time(reversed);
   require_sends_of_mpi(0, "schedules");
-  // Members of one group that are in no other one, and both make calls between those of the other.
+  // Ranks 0 and 1 make calls in two groups in turn.
   if (world.rank() < 2) {
     const communicator two = all.list({1, 0}), within = two.range(1, 0, -1);
     run_schedules(within);
@@ -120,7 +120,7 @@ void run_all() {
     const communicator few = of_kind(world, kind);
     for (const std::size_t n : all_counts) {
       reduce(few, n, "allreduce/along");
-      spread(few, n, "bcast/along");
+      broadcast(few, n, "bcast/along");
     }
   }
   require_sends_of_mpi(0, "structures");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages of schedules between ranks of a node use its memory. All lengths, in both directions at
-// once, many at a time, on several communicators and on groups that are made without a message;
-// messages of wrong lengths; buffers that an exception frees; more groups than the table of the
-// node holds. Sends of MPI are counted: there must be none, except in groups that the full table
-// refuses.
+// Messages of schedules between ranks of a node use its memory. They have all lengths, travel in
+// both directions at once and many at a time, on several communicators and on groups that are made
+// without a message. Some have wrong lengths, or an exception frees their buffers. At the end there
+// are more groups than the table of the node holds. MPI must send no message, except in groups that
+// the full table refuses.
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -137,8 +137,8 @@ void freed_buffers(context& c) {
   }
 }
 
-// Two groups of the same members, in another order, and a communicator have messages of the same
-// calls under way.
+// Two groups with the same members in opposite orders, and a communicator, have messages with the
+// same number of the call in progress.
 void exchange_in_several(context& one, context& other, context& communicator) {
   const int peer = here_is.rank ^ 1;
   if (peer >= here_is.size) return;
@@ -167,7 +167,7 @@ void exchange_in_several(context& one, context& other, context& communicator) {
     }
 }
 
-// Waits for one message of rank 0 to rank 1.
+// Rank 0 sends a message to rank 1. Both wait until it is complete.
 void send_one(context& c, std::size_t bytes) {
   std::vector<one_message> all(1);
   all[0] = {{}, {}, 1 - here_is.rank, 1, here_is.rank == 1};
@@ -175,8 +175,8 @@ void send_one(context& c, std::size_t bytes) {
   wait_for_all(c, all);
 }
 
-// The other members never use these groups, or the sender has freed them before the receiver uses
-// them. Their entries are free again: the table has fewer.
+// Only two members use each group, and the sender may free it before the receiver uses it. The
+// table has fewer entries than there are groups, so the entries must become free.
 void many_short_groups(mpi::mpi_endpoint& ep) {
   if (here_is.rank >= 2) return;
   for (std::uint64_t n = 0; n < 5000; ++n) {
@@ -185,7 +185,7 @@ void many_short_groups(mpi::mpi_endpoint& ep) {
   }
 }
 
-// Groups that have a number keep their messages in memory. Later ones use MPI, on all members.
+// Groups with a number continue to use memory. Later groups use MPI, on all members.
 void full_table(mpi::mpi_endpoint& ep) {
   const auto before = ep.open_locally(all_ranks(), {1, 7});
   exchange(*before, 1000, 1);

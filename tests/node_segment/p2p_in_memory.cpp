@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Point-to-point messages of the program between ranks of a node use its memory. All modes and
-// lengths, many messages before the first receive, any source, probes, several communicators,
-// messages of schedules and collectives of MPI between them, and messages that nobody receives.
-// The same on groups that are made without a message. Sends of MPI are counted: there must be none.
+// Point-to-point messages of the program between ranks of a node use its memory, on communicators
+// and on groups that are made without a message. The tests cover all modes and lengths, many
+// messages before the first receive, any source, probes, several communicators, messages of
+// schedules and collectives of MPI between them, and messages that no rank receives. MPI must send
+// no message but those of a rank to itself.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -156,8 +157,8 @@ void posted_receives(communicator& c) {
   s.wait();
 }
 
-// Two groups of the same members have the same tags at the same time. The receiver looks for the
-// later messages first.
+// Messages in two groups of the same members have the same tags. The receiver takes those of the
+// second group first.
 void alternating_groups(communicator& c) {
   communicator one = c.range(0, c.size() - 1), other = c.range(0, c.size() - 1);
   for (int round = 0; round < 10; ++round) {
@@ -191,7 +192,7 @@ void freed_before_the_receive(communicator& c) {
   }
 }
 
-// MPI carries messages of a rank to itself. A receive from any source finds them and the others.
+// MPI carries messages of a rank to itself. A probe of any source finds them and the others.
 void to_itself(communicator& c) {
   for (const std::size_t n : {std::size_t{5}, std::size_t{60'000}}) {
     sends s;

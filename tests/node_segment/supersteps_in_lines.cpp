@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// supersteps_in_lines [off]: supersteps of processes that share a node, over MPI. Their sync
-// summaries travel in the lines of the node's memory, with small puts and a small reduction, so
-// that a superstep makes no other call. Members that use the lines meet members that make the call,
-// at once or in steps. A member that makes another call causes an error on all, and the next calls
-// work. With TUTTI_SHM=off no process has lines.
+// supersteps_in_lines [off]: supersteps over MPI of processes that share a node. Their sync
+// summaries travel in the lines of the node's memory, with small puts and a small reduction. So a
+// superstep makes no other call. Some members use the lines while others make the call, in one step
+// or in several. If a member makes another call, all members report an error, and the next calls
+// work. "off" sets TUTTI_SHM=off, so that no process has lines.
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -156,7 +156,7 @@ class section {
   }
   void reduce() {
     element_ = static_cast<word>(me_ + 1);
-    operation sum;  // known to the library: no process must hear whether it has thrown
+    operation sum;  // one of the library, so that no process needs to report whether it has thrown
     sum.which = builtin_op::sum;
     sum.commutative = true;
     sum.combine = [](const void* left, const void* right, void* result, std::size_t n, void*) {
@@ -202,7 +202,7 @@ void run_in_lines(communicator& all) {
   require(s.had_messages(), "three puts have travelled in a summary");
 }
 
-// Process 0 has another collective in progress, so it makes the call.
+// Process 0 has another collective in progress, so it makes the call. The others use the lines.
 void run_busy(communicator& all, communicator& other) {
   section s(all);
   for (word i = 0; i < 100; ++i) {
@@ -236,7 +236,7 @@ void run_without_lines(communicator& all) {
 void run_supersteps(bool has_memory) {
   communicator world = adopt_for_memory();
   communicator one = world.duplicate(), two = world.duplicate();
-  { section first(world); }  // measures what a superstep costs, with messages
+  { section first(world); }  // the first section measures what a superstep costs, with messages
   if (!has_memory) return run_without_lines(one);
   run_in_lines(one);
   run_busy(two, world);

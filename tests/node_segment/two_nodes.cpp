@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A job of two nodes, which this program simulates: MPI reports that only the first two ranks, and
-// only the later ones, share memory. Messages of one group use the memory of a node and MPI at the
-// same time, in schedules and in the program's messages. Sends of MPI are counted: there is none
-// between ranks of a node.
+// A job of two nodes, which this program simulates. It makes MPI report that ranks 0 and 1 share
+// memory, and that all other ranks share other memory. Messages of one group use the memory of a
+// node and MPI at the same time, in schedules and in the program's messages. The program counts the
+// sends of MPI. There must be none between ranks of a node.
 #include <functional>
 #include <memory>
 #include <string>
@@ -32,7 +32,7 @@ const std::size_t all_lengths[] = {0, 1, 48, 49, 2048, 2049, 8192, 8193, 70'000,
 // `one`, `other`: ranks of the job.
 bool share_a_node(int one, int other) { return (one < 2) == (other < 2); }
 
-// The ranks of a node share a core, so that they yield it while they wait.
+// The ranks of a node share a core, so that tutti yields the core in a wait.
 void share_a_core() {
   cpu_set_t all, one;
   CPU_ZERO(&all);
@@ -45,7 +45,8 @@ void share_a_core() {
   sched_setaffinity(0, sizeof one, &one);
 }
 
-// The sends of MPI for a message of a group to another node: a header, and long contents.
+// The sends of MPI for a message of a group to another node: a header, and the contents if they are
+// long or the send is synchronous (engines/mpi/group_messages.hpp).
 int sends_for(std::size_t n, send_modes mode) { return n <= 2048 && mode != send_modes::synchronous ? 1 : 2; }
 
 // The job's rank of a member of the group that has the reverse order.
@@ -82,7 +83,8 @@ void messages_of_schedules(mpi::mpi_endpoint& ep, bool reversed) {
   }
 }
 
-// The receiver gets the messages of both kinds from any source. Those of a sender keep their order.
+// Receives from any source find messages that use MPI and messages that do not. Those of one sender
+// keep their order.
 void messages_of_the_program(communicator& c, bool reversed) {
   const int p = c.size();
   for (const std::size_t n : all_lengths)
@@ -132,7 +134,7 @@ void schedules(const communicator& c, bool reversed) {
   }
 }
 
-// Groups of one node, each with a number of its own table, and of the job between them.
+// Each node has groups with numbers of its own table. Calls of the whole job alternate with theirs.
 void groups_of_each_node(communicator& world) {
   const int p = world.size();
   const bool first = here_is.rank < 2;

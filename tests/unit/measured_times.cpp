@@ -26,8 +26,8 @@ struct buffers {
   }
 };
 
-bool chooses_address(measured_times& t, const buffers& of, bool measures = true) {
-  const std::array<call_times, 1> all{t.of(of.made, bytes, measures)};
+bool chooses_address(measured_times& t, const buffers& of) {
+  const std::array<call_times, 1> all{t.of(of.made, bytes, true)};
   return is_faster_by_address(all, false);
 }
 
@@ -93,9 +93,10 @@ TEST(measured_times, the_slowest_member_decides) {
   EXPECT_FALSE(is_faster_by_address(std::array{call_times{1, 9}, call_times{10, 3}}, true));
   // A member without times follows the others.
   EXPECT_TRUE(is_faster_by_address(std::array{call_times{}, call_times{3, 4}}, false));
-  // What a member must measure comes first.
-  EXPECT_TRUE(is_faster_by_address(std::array{call_times{9, 1}, call_times{0, 0}}, false));
-  EXPECT_FALSE(is_faster_by_address(std::array{call_times{1, 9}, call_times{1, 0}}, true));
+  // A measurement that a member needs comes first.
+  constexpr float now = call_times::measure_now;
+  EXPECT_TRUE(is_faster_by_address(std::array{call_times{9, 1}, call_times{now, now}}, false));
+  EXPECT_FALSE(is_faster_by_address(std::array{call_times{1, 9}, call_times{1, now}}, true));
 }
 
 }  // namespace

@@ -37,8 +37,8 @@ TEST(transports, an_engine_needs_no_words_of_its_own) {
 
 constexpr std::size_t measured = tutti::detail::min_measured_part_bytes;
 
-// The limits of the calls by address: the words change where the limit is reached. The members of
-// longer calls measure which way is faster.
+// The words change at the shortest call that may go by address. Calls of most kinds are measured
+// from this length on if each rank has a core.
 TEST(transports, change_at_the_limits) {
   constexpr std::size_t kib = 1024, mib = 1024 * kib;
   struct {
@@ -72,15 +72,17 @@ TEST(transports, change_at_the_limits) {
                                                 .oversubscribed = oversubscribed});
     };
     SCOPED_TRACE(std::string(name_of(one.what)) + " of " + std::to_string(one.limit));
-    const auto goes = [&](const std::string& text) { return text.find("by address") != std::string::npos; };
+    const auto may_go_by_address = [](const std::string& text) {
+      return text.find("by address") != std::string::npos;
+    };
     const std::string at_limit = words(one.limit, true, one.oversubscribed);
     if (one.oversubscribed || one.what == collective::scatter)
       EXPECT_EQ(at_limit, "node memory, by address");
     else
       EXPECT_TRUE(at_limit.ends_with(" bytes, or by address, as measured")) << at_limit;
     EXPECT_TRUE(words(one.limit - 8, true, one.oversubscribed).starts_with("node memory, "));
-    EXPECT_FALSE(goes(words(one.limit - 8, true, one.oversubscribed)));
-    EXPECT_FALSE(goes(words(one.limit, false, one.oversubscribed)));
+    EXPECT_FALSE(may_go_by_address(words(one.limit - 8, true, one.oversubscribed)));
+    EXPECT_FALSE(may_go_by_address(words(one.limit, false, one.oversubscribed)));
   }
 }
 

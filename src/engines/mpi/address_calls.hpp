@@ -33,8 +33,8 @@ struct address_environment {
 
 class address_calls {
  public:
-  /// `number`: of the group. `on_mismatch(mine, i, other)`: the digests of this member and of
-  /// member i differ. It throws.
+  /// `number`: that of the group (group_entry.hpp). `on_mismatch(mine, i, other)`: the digests of
+  /// this member and of member i differ. It throws.
   address_calls(mpi_endpoint& ep, node_memory::collectives& of, std::uint32_t number,
                 address_steps<address_environment>::mismatch on_mismatch);
 

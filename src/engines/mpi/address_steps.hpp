@@ -169,8 +169,8 @@ void address_steps<E>::copy_own(const address_round& r) const {
 }
 
 // The members begin with different owners, so that not all of them read from the same memory. A
-// member copies its own part last: in an allgather others read the same operand, and two processors
-// that read lines which one of them has just written slow each other down.
+// member copies its own part last. In an allgather others read the same operand, and two processors
+// slow each other down if both read lines that one of them has just written.
 template <class E>
 template <class Kind>
 typename address_steps<E>::taken address_steps<E>::copy_parts(const address_round& r, memory_progress& p) {

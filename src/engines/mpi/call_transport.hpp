@@ -19,7 +19,7 @@ constexpr std::size_t bytes_by_address(collective what, std::size_t bytes, int r
   return what == collective::allgatherv ? bytes * static_cast<std::size_t>(ranks) : bytes;
 }
 
-/// Whether a native collective in the memory of a node goes by address.
+/// Whether a native collective in the memory of a node goes by address, unless it is measured.
 constexpr bool native_by_address(collective what, std::size_t bytes, bool in_place, int ranks,
                                  bool oversubscribed) noexcept {
   const bool has_direct_form = what == collective::bcast || what == collective::allreduce;
@@ -31,11 +31,10 @@ constexpr bool native_by_address(collective what, std::size_t bytes, bool in_pla
                          min_call_by_address(what, limit, ranks));
 }
 
-/// Whether the members of a native collective measure which way is faster.
+/// Whether the members of a native collective measure whether it is faster by address.
 constexpr bool native_is_measured(const call& c, int ranks, bool oversubscribed) noexcept {
-  return !oversubscribed && !(c.in_place && overwrites_in_place(c.what)) &&
-         is_measured(c.what, bytes_by_address(c.what, c.count * c.type.size, ranks), ranks,
-                     min_measured_part_bytes);
+  return !oversubscribed && is_measured(c.what, bytes_by_address(c.what, c.count * c.type.size, ranks),
+                                        c.in_place, ranks, min_measured_part_bytes);
 }
 
 inline std::string native_transport_over_mpi(const reported_call& c) {

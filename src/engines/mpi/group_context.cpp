@@ -63,7 +63,7 @@ std::unique_ptr<p2p_transport> group_context::open_p2p() {
   return std::make_unique<group_p2p_transport>(*this, ep_, ep_.p2p_on_node());
 }
 
-// A full table has given no member a number, so all of them leave their messages to MPI.
+// If the table was full, no member has a number. Then all of them leave their messages to MPI.
 int group_context::rank_on_node(int member) {
   if (ep_.messages_on_node() == nullptr) return -1;
   const int there = ep_.rank_on_node(members().address(member));

@@ -44,10 +44,9 @@ class group_context final : public context {
   void cancel_receives() noexcept;
 
   // --- for the p2p transport
-  /// The rank on this node, whose messages have id_on_node() in their tags; -1: messages to and
-  /// from the member use MPI.
+  /// The rank on this node; -1: messages to and from the member use MPI. Enters the group.
   int rank_on_node(int member);
-  /// Only if rank_on_node() has found a member on this node.
+  /// In the tags of messages on this node. Only after rank_on_node() has returned a rank.
   std::uint32_t id_on_node() const noexcept { return node_messages::id_of_group(entry_->number()); }
   /// Called before a message to a rank of this node.
   void note_message_to(int rank) noexcept { entry_->note_message_to(rank); }
@@ -65,13 +64,14 @@ class group_context final : public context {
     enum : std::uint8_t { waiting, receiving_body, complete } state;
     transfer body_transfer;
   };
+  /// The kind of a handle. As an index of request_id it belongs to no table of node_messages.
+  enum : std::uint32_t { complete, sending, receiving };
   /// The contents of a transfer that node_messages does not own: the number of a pending receive,
-  /// or 0 and the state of the endpoint, or nothing.
+  /// or 0 and the state of the endpoint, or nothing. node_messages::owns() reads `which`.
   struct handle {
     request_id which;  // index: the kind; generation: the row of a pending receive
     std::uint64_t number;
   };
-  enum : std::uint32_t { complete, sending, receiving };  // kinds of handles
   /// A native collective in progress.
   struct native_in_progress {
     const call* what;
@@ -89,7 +89,8 @@ class group_context final : public context {
   std::vector<pending_transfer> pending_transfers_;
   std::uint64_t last_number_ = 0;
   std::deque<arrival> unexpected_, p2p_arrivals_;
-  // Made by the first message to another rank of the node, or with in_memory_, which uses it.
+  // Made with the first message to or from another rank of the node, or with in_memory_, which uses
+  // it.
   mutable std::optional<group_entry> entry_;
   // Opened by the first call that it may serve, when all members select their algorithm.
   mutable bool memory_requested_ = false;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // This rank's entry of a group, or of a communicator, in the table of its node
-// (transport/shm/group_memory.hpp). The constructor enters, and the destructor leaves. A context
-// enters with the first message to another rank of the node, or with the first collective that
-// needs memory of the node. A context that needs neither never enters.
+// (transport/shm/group_memory.hpp). The constructor enters, and the destructor leaves. A group
+// enters with its first message to or from another rank of the node. Groups and communicators enter
+// with the first collective that may use memory of the node. All others never enter.
 #pragma once
 
 #include <cstddef>

@@ -2,8 +2,8 @@
 //
 // Moves messages of groups that were made without a message, between nodes and from a rank to
 // itself. Such groups have no MPI communicator. All these messages use one communicator, on which
-// nothing else is sent. If ranks of a node share no memory, or the table of its groups is full, the
-// messages between them are among these (group_context.hpp). Each message begins with a header that
+// nothing else is sent. If the ranks of a node share no memory, or the table of its groups is full,
+// the messages between them use it too (group_context.hpp). Each message begins with a header that
 // names its group and its call. Short contents follow the header; longer contents use a tag that
 // the header names. A message is passed to its group, or kept if that group is not open yet. So
 // nothing depends on the number of tags of an MPI, or on the order in which groups are made.

@@ -10,7 +10,7 @@ group_p2p_transport::group_p2p_transport(group_context& where, mpi_endpoint& ep,
   if (node_ != nullptr) open_on_node();
 }
 
-// Members that this one does not know send it nothing.
+// Only members that this one knows send messages to it.
 void group_p2p_transport::open_on_node() {
   const group& members = where_.members();
   bool uses_mpi = false;
@@ -72,12 +72,8 @@ bool group_p2p_transport::sent(transfer& t, const shm::wait_site& site) {
 
 shm::unexpected_message* group_p2p_transport::next(const char* operation) {
   if (queue_ == nullptr) return next_of_mpi(operation);
-  const bool may_use_mpi = uses_mpi_ || to_self_ != 0;
-  // Many messages of one kind must not keep back those of the other.
-  if (may_use_mpi && (++turns_ & 7) == 0)
-    if (shm::unexpected_message* const one = next_of_mpi(operation)) return one;
-  if (shm::unexpected_message* const one = node_->next(*queue_, member_of_)) return one;
-  return may_use_mpi ? next_of_mpi(operation) : nullptr;
+  if (!uses_mpi_ && to_self_ == 0) return node_->next(*queue_, member_of_);
+  return node_->next(*queue_, member_of_, turns_, [&] { return next_of_mpi(operation); });
 }
 
 shm::unexpected_message* group_p2p_transport::next_of_mpi(const char* operation) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program's messages in a group that was made without a message. Between ranks of one node they
-// travel through its memory (node_p2p.hpp). group_messages delivers all other ones, and those of a
-// rank to itself. As on every communicator, src/communicator/p2p matches them with receives.
+// The program's messages in a group that was made without a message. Between two ranks of one node
+// they travel through its memory (node_p2p.hpp). group_messages delivers all others. As on every
+// communicator, src/communicator/p2p matches them with receives.
 #pragma once
 
 #include <memory>
@@ -51,7 +51,7 @@ class group_p2p_transport final : public p2p_transport {
   mpi_endpoint& ep_;
   node_p2p* node_;
   node_p2p::queue* queue_ = nullptr;  // null: no member may send through the memory of the node
-  std::vector<int> member_of_;        // of each rank of the node
+  std::vector<int> member_of_;        // by rank of the node
   bool uses_mpi_ = true;              // members other than this one send through MPI
   std::size_t to_self_ = 0;           // messages of this rank to itself that it has not found yet
   unsigned turns_ = 0;

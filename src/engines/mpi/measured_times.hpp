@@ -2,13 +2,14 @@
 //
 // How long calls take by address and in pieces, as this member has measured them. The kernel copies
 // from huge pages three times as fast as from small ones, and not equally fast on all machines. So
-// the faster way is not known before. Members exchange what they have measured at the start of a
-// long call (shared_buffer_calls.hpp), and all choose alike.
+// no fixed length separates the two ways. Members exchange what they have measured at the
+// start of a long call (negotiated_calls.hpp), and all choose alike.
 //
 // A program often makes the same call with the same buffers. Times are kept for a call with its
-// buffers, and for all calls of a kind and a length. The first few calls with other buffers use the
-// latter. Each way is measured three times, because the first call may touch new pages, and another
-// one may be interrupted. From time to time the slower way is measured again.
+// buffers, and for all calls of the same collective with lengths between two powers of 2. The first
+// few calls with other buffers use the latter. Each way is measured three times, because the first
+// call may touch new pages, and another one may be interrupted. From time to time the slower way is
+// measured again.
 #pragma once
 
 #include <algorithm>
@@ -22,43 +23,46 @@
 
 namespace tutti::mpi {
 
-/// Microseconds; or one of the constants.
+/// Microseconds, which are more than 0, or one of the constants.
 struct call_times {
-  static constexpr float measures = 0, unknown = -1;
+  static constexpr float measure_now = 0;  ///< the member needs a measurement
+  static constexpr float unknown = -1;
   float by_address = unknown, in_pieces = unknown;
 };
 
 /// The choice for a call, from the times of all members: by address if the slowest member is faster
-/// then. `otherwise`: the choice if nothing is known.
+/// that way. A measurement that any member needs comes first. `otherwise`: the choice if no member
+/// knows the time of one of the ways.
 inline bool is_faster_by_address(std::span<const call_times> of, bool otherwise) noexcept {
   call_times slowest;
   for (const call_times& t : of) {
     slowest.by_address = std::max(slowest.by_address, t.by_address);
     slowest.in_pieces = std::max(slowest.in_pieces, t.in_pieces);
   }
-  const auto is_measured = [&](float call_times::*way) {
+  const auto needs_measurement = [&](float call_times::*way) {
     return std::any_of(of.begin(), of.end(),
-                       [&](const call_times& t) { return t.*way == call_times::measures; });
+                       [&](const call_times& t) { return t.*way == call_times::measure_now; });
   };
-  if (is_measured(&call_times::by_address)) return true;
-  if (is_measured(&call_times::in_pieces)) return false;
-  if (slowest.by_address < 0 || slowest.in_pieces < 0) return otherwise;
+  if (needs_measurement(&call_times::by_address)) return true;
+  if (needs_measurement(&call_times::in_pieces)) return false;
+  if (slowest.by_address == call_times::unknown || slowest.in_pieces == call_times::unknown) return otherwise;
   return slowest.by_address < slowest.in_pieces;
 }
 
 class measured_times {
  public:
-  static constexpr unsigned samples_of_a_way = 3, calls_before_own_times = 4,
-                            calls_before_new_measurement = 256;
+  static constexpr unsigned samples_of_a_way = 3, calls_before_own_times = 4;
+  /// The three calls in the slower way cost little in so many.
+  static constexpr unsigned calls_before_new_measurement = 256;
 
-  /// What this member knows of a call. `bytes`: of the operand or of a block. `measures`: this
-  /// call would be measured.
-  call_times of(const call& c, std::size_t bytes, bool measures) noexcept {
+  /// What this member knows of a call. `bytes`: of the operand or of a block; in an allgatherv, of
+  /// all blocks. `may_measure`: record() will follow the call.
+  call_times of(const call& c, std::size_t bytes, bool may_measure) noexcept {
     entry& own = entry_of(with_buffers_, c, bytes, true);
     const entry& all = entry_of(of_kind_, c, bytes, false);
     call_times found;
-    found.by_address = own.time(address, all, measures);
-    found.in_pieces = own.time(pieces, all, measures);
+    found.by_address = own.time(address, all, may_measure);
+    found.in_pieces = own.time(pieces, all, may_measure);
     return found;
   }
   void record(const call& c, std::size_t bytes, bool by_address, float microseconds) noexcept {
@@ -76,12 +80,12 @@ class measured_times {
     std::uint16_t calls = 0;
 
     bool is_known(way w) const noexcept { return samples[w] >= samples_of_a_way; }
-    float time(way w, const entry& all, bool measures) const noexcept {
+    float time(way w, const entry& all, bool may_measure) const noexcept {
       if (is_known(w)) return fastest[w];
       if (calls < calls_before_own_times && all.is_known(w)) return all.fastest[w];
-      return measures ? call_times::measures : call_times::unknown;
+      return may_measure ? call_times::measure_now : call_times::unknown;
     }
-    // Calls that were interrupted hardly count.
+    // A slower call raises the time by at most 1/32, because it may have been interrupted.
     void record(way w, float t) noexcept {
       const float old = samples[w] == 0 ? t : fastest[w];
       fastest[w] = t <= old ? t : is_known(w) ? old + std::min(t - old, old / 4) / 8 : old;
@@ -91,17 +95,23 @@ class measured_times {
       calls = calls_before_own_times;
     }
   };
-  using table = std::array<entry, 64>;
+  static constexpr int table_bits = 6;
+  using table = std::array<entry, std::size_t{1} << table_bits>;
 
-  // Another call with the same place in the table replaces an entry.
+  // Multiplicative hashing with 2^64 divided by the golden ratio (Knuth, TAOCP 3, 6.4).
+  static constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
+  static constexpr int page_bits = 12;
+
+  // A call whose hash has the same first bits replaces an entry. All buffers that begin in one page
+  // have the same hash.
   static entry& entry_of(table& in, const call& c, std::size_t bytes, bool with_buffers) noexcept {
     std::uint64_t key =
         static_cast<std::uint64_t>(c.what) << 8 | static_cast<std::uint64_t>(std::bit_width(bytes));
     if (with_buffers)
       for (const void* buffer : {c.input, static_cast<const void*>(c.output)})
-        key = (key ^ reinterpret_cast<std::uintptr_t>(buffer) >> 12) * 0x9e3779b97f4a7c15;
+        key = (key ^ reinterpret_cast<std::uintptr_t>(buffer) >> page_bits) * golden_ratio;
     key |= 1;  // no key is 0
-    entry& found = in[(key * 0x9e3779b97f4a7c15) >> 58];
+    entry& found = in[(key * golden_ratio) >> (64 - table_bits)];
     if (found.key != key) {
       found = {};
       found.key = key;

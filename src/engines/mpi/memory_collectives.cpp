@@ -33,7 +33,8 @@ void* data_of(const call& c, bool is_root) noexcept {
   return is_root && !c.in_place ? const_cast<void*>(c.input) : c.output;
 }
 
-// Of the operand or of a block; of an allgatherv, of all blocks.
+// The bytes of the operand or of a block; of an allgatherv, of all blocks. Not for calls with
+// blocks of varying length, on which members do not agree.
 std::size_t agreed_bytes(const call& c) noexcept {
   return c.what == collective::barrier ? 0
          : is_vector_form(c.what)      ? detail::agreed_total(c.out_counts, c.type.size)
@@ -81,12 +82,12 @@ memory_collectives::memory_collectives(mpi_endpoint& ep, std::uint32_t number,
   }
   if (!ep_.memory().shares_buffers() && !ep_.memory().min_measured_part_bytes(ep_.is_oversubscribed()))
     return;
-  in_buffers_ = std::make_unique<shared_buffer_calls>(ep_, *of_, on_mismatch);
-  // Members in steps exchange offsets from this length on, so no member may make one round
+  negotiated_ = std::make_unique<negotiated_calls>(ep_, *of_, on_mismatch);
+  // From this length on, members in steps begin with an exchange, so no member may make one round
   // directly.
-  max_direct_bcast_ = std::min(max_direct_bcast_, in_buffers_->min_bytes() - 1);
-  max_direct_allreduce_ = std::min(max_direct_allreduce_, in_buffers_->min_bytes() - 1);
-  has_short_calls_ = has_short_calls_ && in_buffers_->min_block_bytes() > detail::post_line_bytes;
+  max_direct_bcast_ = std::min(max_direct_bcast_, negotiated_->min_bytes() - 1);
+  max_direct_allreduce_ = std::min(max_direct_allreduce_, negotiated_->min_bytes() - 1);
+  has_short_calls_ = has_short_calls_ && negotiated_->min_block_bytes() > detail::post_line_bytes;
 }
 
 memory_collectives::~memory_collectives() = default;
@@ -158,7 +159,7 @@ std::optional<shm::line_exchange> memory_collectives::lines() {
   return shm::line_exchange(*lines_, lines_->operands(), of_->member());
 }
 
-// Each member posts as in allreduce(), and takes each operand as soon as it is there.
+// The round is that of allreduce(), but each operand is copied as soon as it is posted.
 void memory_collectives::exchange(std::byte* operands, const shm::wait_site& site) {
   constexpr std::size_t bytes = shm::line_exchange::bytes;
   static_assert(bytes <= detail::post_line_bytes);
@@ -226,7 +227,7 @@ void memory_collectives::run_in_rounds(const call& c) {
   progress p = begin(c);
   waiter w(*this, nullptr, &c);
   std::uint32_t reasons = shm::wait_for_post | shm::wait_for_acknowledgement;
-  // Messages come after a refusal, and of blocks of varying length.
+  // Parts are messages after a refusal, and so are long blocks of varying length.
   if (p.by_address || p.chosen_by_time || detail::has_varying_blocks(c.what))
     reasons |= shm::wait_for_message | shm::wait_for_space;
   of_->wait(reasons, w, [&] { return advance(c, p, false); });
@@ -246,20 +247,21 @@ memory_collectives::progress memory_collectives::begin(const call& c) {
   const std::size_t bytes = agreed_bytes(c);
   p.by_address = by_address_ != nullptr && goes_by_address(c, bytes);
   p.rounds_left = p.by_address ? address_calls::rounds(c.what) : p.pieces.rounds();
-  if (in_buffers_ != nullptr && in_buffers_->is_measured(c, bytes)) {
+  if (negotiated_ != nullptr && negotiated_->is_measured(c, bytes)) {
     p.chosen_by_time = true;
     p.rounds_left = std::max(p.pieces.rounds(), address_calls::rounds(c.what));
   }
-  if (in_buffers_ != nullptr && in_buffers_->serves(c, bytes)) {
-    p.buffers = memory_progress::buffer_step::exchange;
-    p.rounds_left += shared_buffer_calls::extra_rounds;
+  if (negotiated_ != nullptr && negotiated_->serves(c, bytes)) {
+    p.negotiation = memory_progress::negotiation_step::exchange;
+    p.rounds_left += negotiated_calls::extra_rounds;
   }
   // Members that are in place, and others, make different calls.
   const bool out_of_place = !c.in_place && detail::overwrites_in_place(c.what) &&
-                            (p.by_address || p.buffers != memory_progress::buffer_step::none);
+                            (p.by_address || p.negotiation != memory_progress::negotiation_step::none);
   p.number = of_->begin(p.rounds_left);
   p.digest = digest(c.what, bytes, is_rooted(c.what) ? c.root : out_of_place ? 1 : 0);
-  if (p.by_address && p.buffers == memory_progress::buffer_step::none) ep_.memory().count_call_by_address();
+  if (p.by_address && p.negotiation == memory_progress::negotiation_step::none)
+    ep_.memory().count_call_by_address();
   return p;
 }
 
@@ -276,13 +278,13 @@ bool memory_collectives::goes_by_address(const call& c, std::size_t bytes) const
 bool memory_collectives::advance(const call& c, progress& p, bool overlaps) {
   try {
     if (detail::has_varying_blocks(c.what)) return advance_varying(c, p, overlaps);
-    if (p.buffers != memory_progress::buffer_step::none) {
-      if (!in_buffers_->advance(c, agreed_bytes(c), p, overlaps)) return false;
+    if (p.negotiation != memory_progress::negotiation_step::none) {
+      if (!negotiated_->advance(c, agreed_bytes(c), p, overlaps)) return false;
       if (p.by_address) ep_.memory().count_call_by_address();
     }
     if (!(p.by_address ? by_address_->advance(c, p, overlaps) : advance_in_rounds(c, p, overlaps)))
       return false;
-    if (p.chosen_by_time && !overlaps) in_buffers_->record(c, agreed_bytes(c), p);
+    if (p.chosen_by_time && !overlaps) negotiated_->record(c, agreed_bytes(c), p);
     return true;
   } catch (...) {
     if (p.rounds_left > 0) broken_ = true;

@@ -3,9 +3,10 @@
 // The native collectives of a communicator whose members share a node. They use the node's memory
 // and no message of MPI. A call is a sequence of rounds, each of which is a call of
 // node_collectives.hpp. memory_pieces.hpp divides a call into rounds. memory_rounds.hpp states what
-// the members do in a round, and this class makes the steps. Long calls go by address
-// (address_calls.hpp), or work in shared buffers (shared_buffer_calls.hpp). Those with blocks of
-// varying length have one round and messages (varying_blocks.hpp).
+// the members do in a round, and this class makes the steps. Long calls may go by address
+// (address_calls.hpp). In some of them the members first negotiate whether the call works in shared
+// buffers, by address or in rounds (negotiated_calls.hpp). Calls with blocks of varying length have
+// one round and messages (varying_blocks.hpp).
 //
 // All members begin the same native collectives in the same order, and whether one of them is
 // served depends only on what is equal on all members.
@@ -21,8 +22,8 @@
 #include "engines/mpi/address_calls.hpp"
 #include "engines/mpi/memory_pieces.hpp"
 #include "engines/mpi/memory_rounds.hpp"
+#include "engines/mpi/negotiated_calls.hpp"
 #include "engines/mpi/node_memory.hpp"
-#include "engines/mpi/shared_buffer_calls.hpp"
 #include "engines/mpi/varying_blocks.hpp"
 #include "transport/shm/line_exchange.hpp"
 #include "transport/shm/wait_interface.hpp"
@@ -44,7 +45,7 @@ class memory_collectives {
   /// False if no memory was left for the communicator.
   bool is_open() const noexcept { return of_ != nullptr; }
   int size() const noexcept { return of_->size(); }
-  /// `count`: elements of the operand or of a block. An allgatherv does not depend on it.
+  /// `count`: elements of the operand or of a block. Vector forms do not depend on it.
   bool serves(collective what, std::size_t count, std::size_t element_bytes) const noexcept {
     return is_open() && divide(what, is_vector_form(what) ? 0 : count, element_bytes).served;
   }
@@ -77,9 +78,9 @@ class memory_collectives {
   void allreduce(const void* input, void* output, std::size_t count, std::size_t element_bytes,
                  combine_function combine, void* state, const call* c = nullptr);
 
-  /// Makes allreduces of one element of line_exchange::bytes, which are the same calls as those of
-  /// run(). Nothing, on all members, if such an allreduce needs more than one round. Any result is
-  /// valid as long as this object, and all share their operands.
+  /// Makes allreduces of one element of line_exchange::bytes. They match the same calls by run() on
+  /// other members. Empty, on all members, if such an allreduce needs more than one round. All
+  /// results use the same operands, and this object must outlive them.
   std::optional<shm::line_exchange> lines();
 
   // --- calls in steps
@@ -121,14 +122,14 @@ class memory_collectives {
   mpi_endpoint& ep_;
   std::unique_ptr<node_memory::collectives> of_;
   bool broken_ = false;
-  bool has_short_calls_ = true;  // no shorter calls go by address, or look for shared buffers
+  bool has_short_calls_ = true;  // no call whose posts fit in lines goes by address or exchanges
   std::size_t slot_bytes_ = 0;
   std::size_t max_direct_bcast_ = 0, max_direct_allreduce_ = 0;
-  std::unique_ptr<address_calls> by_address_;        // null: no call goes by address
-  std::unique_ptr<shared_buffer_calls> in_buffers_;  // null: no call looks for such buffers
-  std::unique_ptr<varying_blocks> varying_blocks_;   // null until there is such a call
-  std::uint32_t number_;                             // in the node
-  std::unique_ptr<operand_lines> lines_;             // null until they are requested
+  std::unique_ptr<address_calls> by_address_;       // null: no call goes by address
+  std::unique_ptr<negotiated_calls> negotiated_;    // null: no call begins with an exchange
+  std::unique_ptr<varying_blocks> varying_blocks_;  // null until there is such a call
+  std::uint32_t number_;                            // of the group
+  std::unique_ptr<operand_lines> lines_;            // null before the first lines()
 };
 
 }  // namespace tutti::mpi

@@ -2,8 +2,9 @@
 //
 // How a native collective in the memory of a node is divided into rounds. In a round a member posts
 // at most one slot. All members compute the same numbers, because these depend only on the kind,
-// the length, the element, the number of members and the slot. Or the call goes by address, see
-// memory_by_address.hpp. The constants for tuning are here.
+// the length, the element, the number of members and the slot. Long calls may go by address instead
+// (memory_by_address.hpp), and calls with blocks of varying length have one round
+// (varying_blocks.hpp). The constants for tuning are here.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +39,7 @@ constexpr bool has_memory_form(collective what) noexcept {
   }
 }
 
-/// Whether only a sender knows the lengths of its blocks (varying_blocks.hpp).
+/// Whether no member knows the lengths of all blocks (varying_blocks.hpp).
 constexpr bool has_varying_blocks(collective what) noexcept {
   return what == collective::gatherv || what == collective::scatterv || what == collective::alltoallv;
 }
@@ -70,7 +71,8 @@ constexpr std::size_t max_bytes_without_slices(int ranks) noexcept { return rank
 /// The least part of a long block that a member posts for another one in a round.
 inline constexpr std::size_t min_part_bytes = 64;
 
-/// A call goes by address if a reader gets at least this many bytes from an owner. With fewer cores
+/// A call goes by address if a reader gets at least this many bytes from an owner. For a kind that
+/// is_measured(), this is the choice while no times are known. With fewer cores
 /// than ranks each round costs the change to another process, and such a call has one round or two.
 /// The kernel copies at 14 GB/s on the machine where this was measured (2 cores, 2 to 8 ranks). A
 /// copy by way of slots, which stay in the cache, is faster unless it copies what few members read,
@@ -115,21 +117,24 @@ constexpr bool goes_by_address(collective what, std::size_t bytes, bool in_place
                                std::size_t min_bytes) noexcept {
   return bytes >= min_bytes && !(in_place && overwrites_in_place(what));
 }
-/// With a core for each rank, the members of longer calls measure whether they are faster by address
-/// or in pieces (measured_times.hpp), if a reader gets at least this many bytes from an owner.
+/// With a core for each rank, the members measure whether a call is faster by address or in pieces
+/// (measured_times.hpp), if a reader gets at least this many bytes from an owner.
 inline constexpr std::size_t min_measured_part_bytes = 192 * 1024;
-/// Whether calls of this kind are measured. `part`: the least bytes that a reader gets, see above.
-constexpr bool is_measured(collective what, std::size_t bytes, int ranks, std::size_t part) noexcept {
+/// Whether the members measure a call. `bytes`: of the operand or of a block; in an allgatherv, of
+/// all blocks. `min_part`: as min_measured_part_bytes.
+constexpr bool is_measured(collective what, std::size_t bytes, bool in_place, int ranks,
+                           std::size_t min_part) noexcept {
+  if (in_place && overwrites_in_place(what)) return false;
   const auto p = static_cast<std::size_t>(ranks);
   switch (what) {
     case collective::allreduce:
     case collective::allgatherv:
-      return bytes / p >= part;
+      return bytes / p >= min_part;
     case collective::scatter:
     case collective::allgather:
     case collective::alltoall:
     case collective::reduce_scatter_block:
-      return bytes >= part;
+      return bytes >= min_part;
     default:
       return false;
   }
@@ -173,8 +178,8 @@ constexpr std::size_t units_per_round(std::size_t unit, std::size_t blocks, std:
   return units * unit >= min_part_bytes || blocks == 1 ? units : 0;
 }
 
-/// `count`: elements of the operand or of a block; in an allgatherv, of the longest block. `slot`:
-/// the bytes of a slot; 0: the members have lines only.
+/// `count`: elements of the operand or of a block; in an allgatherv, of the longest block; ignored
+/// if lengths vary. `slot`: the bytes of a slot; 0: the members have lines only.
 constexpr call_pieces divide(collective what, std::size_t count, std::size_t element, int ranks,
                              std::size_t slot) noexcept {
   call_pieces made;

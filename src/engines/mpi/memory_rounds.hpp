@@ -31,13 +31,19 @@ struct memory_progress {
   int next = 0;              // the first member whose post has not been taken
   bool posted = false;       // in this round, as far as this member posts
   bool second = false;       // of the two rounds of a piece in slices
-  bool by_address = false;   // see address_steps.hpp, also for the next
-  bool by_messages = false;  // the parts of this round come as messages
-  /// See shared_buffer_calls.hpp.
-  enum class buffer_step : std::uint8_t { none, exchange, finish, skip, skip_to_way };
-  buffer_step buffers = buffer_step::none;
-  bool chosen_by_time = false;  // by address or in pieces, see measured_times.hpp
-  double began = 0;             // when that was chosen, in microseconds
+  bool by_address = false;   // the rounds are those of address_steps.hpp
+  bool by_messages = false;  // by address: the parts of this round come as messages
+  /// The steps of negotiated_calls.hpp, which precede the rounds.
+  enum class negotiation_step : std::uint8_t {
+    none,          // the call has no such steps, or they are complete
+    exchange,      // step 1
+    finish,        // step 3
+    skip_all,      // step 4
+    skip_unneeded  // the same for the rounds that the faster way does not need
+  };
+  negotiation_step negotiation = negotiation_step::none;
+  bool chosen_by_time = false;  // the exchange sets by_address (measured_times.hpp)
+  double began = 0;             // the time after the exchange, in microseconds
 };
 // Callers keep it in memory that they do not destroy.
 static_assert(std::is_trivially_destructible_v<memory_progress>);
@@ -77,15 +83,16 @@ struct memory_round {
   }
 };
 
-/// The offset of a block in the output of an allgatherv, in bytes.
+/// The offset of block `i` of a vector form, in elements. Without displacements blocks are dense.
+inline std::size_t block_offset(const counts_view& counts, const counts_view& displs, int i) noexcept {
+  if (displs.given()) return displs[static_cast<std::size_t>(i)];
+  std::size_t sum = 0;
+  for (int k = 0; k < i; ++k) sum += counts[static_cast<std::size_t>(k)];
+  return sum;
+}
+/// The same for a block in the output, in bytes.
 inline std::size_t offset_in_output(const call& c, int i) noexcept {
-  std::size_t elements = 0;
-  if (c.out_displs.given()) {
-    elements = c.out_displs[static_cast<std::size_t>(i)];
-  } else {
-    for (int k = 0; k < i; ++k) elements += c.out_counts[static_cast<std::size_t>(k)];
-  }
-  return elements * c.type.size;
+  return block_offset(c.out_counts, c.out_displs, i) * c.type.size;
 }
 
 namespace rounds {

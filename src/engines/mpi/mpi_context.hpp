@@ -56,7 +56,7 @@ class mpi_context final : public context {
   int rank_on_node(int member) const noexcept {
     return messages_on_node_ ? ep_.rank_on_node(members().address(member)) : -1;
   }
-  /// No other communicator of two ranks has the same id, and no group (node_messages::id_of_group).
+  /// No other communicator or group of two ranks has the same id (node_messages::first_group_id).
   std::uint64_t tag_on_node(std::uint32_t run) const noexcept {
     return node_messages::tag_of_schedule(static_cast<std::uint32_t>(id()), run);
   }
@@ -103,7 +103,7 @@ class mpi_context final : public context {
   comm_owner owner_;
   bool messages_on_node_;
   mutable bool memory_requested_ = false;
-  mutable std::optional<group_entry> entry_;  // in_memory_ uses it
+  mutable std::optional<group_entry> entry_;  // made with in_memory_, which uses it
   mutable std::unique_ptr<memory_collectives> in_memory_;
 };
 

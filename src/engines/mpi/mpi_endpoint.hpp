@@ -104,8 +104,7 @@ class mpi_endpoint final : public message_endpoint {
   /// Part of each wait: progresses MPI, and throws if the job has failed.
   void poll_failures(const shm::wait_site& site);
   /// The collectives of a group in memory. Null, on all its members, if they share no memory.
-  /// Otherwise they may still be closed. Enters the group unless the caller has; `entry` must
-  /// outlive the result.
+  /// Otherwise they may still be closed. Makes `entry` if it is empty. It must outlive the result.
   std::unique_ptr<memory_collectives> open_memory_collectives(const group& members, const group_name& name,
                                                               std::optional<group_entry>& entry);
   node_memory& memory() noexcept { return node_memory_; }

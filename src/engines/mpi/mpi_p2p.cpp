@@ -102,11 +102,8 @@ void mpi_p2p_transport::throw_start_error(transfer& t, int code, const char* ope
 
 shm::unexpected_message* mpi_p2p_transport::next(const char* operation) {
   if (node_ == nullptr) return shared() ? nullptr : improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, operation);
-  // Many messages of one kind must not keep back those of the other.
-  if (may_have_messages_of_mpi() && (++turns_ & 7) == 0)
-    if (shm::unexpected_message* const one = next_of_mpi(operation)) return one;
-  if (shm::unexpected_message* const one = node_->next(*queue_, member_of_)) return one;
-  return may_have_messages_of_mpi() ? next_of_mpi(operation) : nullptr;
+  if (!may_have_messages_of_mpi()) return node_->next(*queue_, member_of_);
+  return node_->next(*queue_, member_of_, turns_, [&] { return next_of_mpi(operation); });
 }
 
 shm::unexpected_message* mpi_p2p_transport::next_of_mpi(const char* operation) {

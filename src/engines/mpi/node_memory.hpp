@@ -41,7 +41,7 @@ class node_memory {
   bool may_copy() const noexcept { return may_copy_; }
   /// Why they do not; the same on all ranks. Empty if they do.
   const std::string& why_not_copy() const noexcept { return why_not_copy_; }
-  /// Whether calls look for buffers in arenas, see shared_buffer_calls.hpp; the same on all ranks.
+  /// Whether calls look for buffers in arenas (negotiated_calls.hpp); the same on all ranks.
   bool shares_buffers() const noexcept { return shares_buffers_; }
   /// Why they do not; the same on all ranks. Empty if they do.
   const std::string& why_not_buffers() const noexcept { return why_not_buffers_; }
@@ -67,13 +67,13 @@ class node_memory {
     min_bytes_by_address_ = bytes;
     min_measured_part_bytes_.reset();
   }
-  /// The least part of calls that are measured (memory_pieces.hpp). Nothing: no call is measured.
+  /// The least part of calls that are measured (memory_pieces.hpp). Empty: no call is measured.
   std::optional<std::size_t> min_measured_part_bytes(bool oversubscribed) const noexcept {
     return may_copy_ && (!oversubscribed || measures_without_cores_) ? min_measured_part_bytes_
                                                                      : std::nullopt;
   }
-  /// For tests: another one, the same on all ranks, for groups that are opened later, also without
-  /// a core for each rank.
+  /// For tests: another value, the same on all ranks, for groups that are opened later. Calls are
+  /// then measured also without a core for each rank.
   void set_min_measured_part_bytes(std::size_t bytes) noexcept {
     min_measured_part_bytes_ = bytes;
     measures_without_cores_ = true;

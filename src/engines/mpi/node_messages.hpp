@@ -31,9 +31,9 @@ class node_messages {
     std::size_t expected, actual;
   };
 
-  // Tags have 30 bits for the communicator. One with an MPI_Comm uses its id. If that is not less
-  // than first_group_id, its messages use MPI. A group that was made without a message uses its
-  // number on this node (group_entry.hpp).
+  // A tag has 30 bits for the communicator. If it has an MPI_Comm, these hold its id. Messages of
+  // communicators whose id is not below first_group_id use MPI. For a group that was made without a
+  // message, they hold its number on this node (group_entry.hpp).
   static constexpr std::uint32_t first_group_id = std::uint32_t{1} << 29;
   static constexpr std::uint32_t id_of_group(std::uint32_t number) noexcept {
     return first_group_id + number;

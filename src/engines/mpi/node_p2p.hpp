@@ -53,11 +53,22 @@ class node_p2p {
   // --- receiving
   /// Receives look for messages of a communicator here.
   queue& open(std::uint32_t communicator) { return through_.arrivals().of(communicator); }
-  /// Nobody looks for its messages any more.
+  /// No receive looks for its messages from now on.
   void close(std::uint32_t communicator) noexcept { through_.arrivals().close(communicator); }
-  /// The next message that has arrived; null if there is none. All channels are examined.
-  /// `member_of`: the member of the communicator that each rank of the node is.
+  /// The next message that has arrived, in any channel; null if there is none. `member_of`: by rank
+  /// of the node, the member of the communicator.
   arrival* next(queue& of, const std::vector<int>& member_of);
+  /// The same with messages that use MPI. `next_of_mpi()` returns one of them or null. Each eighth
+  /// call looks for them first, so that many messages of one kind do not keep back the others.
+  /// `calls`: counts the calls of the communicator.
+  template <class NextOfMpi>
+  shm::unexpected_message* next(queue& of, const std::vector<int>& member_of, unsigned& calls,
+                                NextOfMpi&& next_of_mpi) {
+    if (++calls % 8 == 0)
+      if (shm::unexpected_message* const one = next_of_mpi()) return one;
+    if (shm::unexpected_message* const one = next(of, member_of)) return one;
+    return next_of_mpi();
+  }
   /// Whether a message may still be received: not if discard_all() has ended its send.
   static bool is_whole(const arrival& one) noexcept { return !one.granted; }
   /// Consumes the message. If it returns false, node_messages owns the transfer of its contents.

@@ -36,8 +36,8 @@ class part_messages {
 
   // `n`: the number of the round. `rank`: of the other member, in the node.
 
-  /// Sends a part, unless it has been sent in this round. `copies`: the caller overwrites the part
-  /// before the send is complete.
+  /// Sends a part, unless it has been sent in this round. `copies`: sends a copy, because the
+  /// caller overwrites the part before the send is complete.
   void send(std::uint64_t n, int rank, const std::byte* data, std::size_t bytes, bool copies = false);
   /// Continues the sends, and all other messages of the node. A waiting owner must call it, because
   /// its readers wait for their parts.
@@ -57,7 +57,7 @@ class part_messages {
     int rank;
     bool complete;
     detail::transfer state;
-    aligned_bytes copy;
+    aligned_bytes copy;  // null: the part of the caller is sent
   };
   struct receiver {
     std::uint64_t n;

@@ -10,14 +10,7 @@ using memory = shm::process_memory;
 
 constexpr std::size_t word_bytes = sizeof(std::uint64_t);
 constexpr std::size_t line_bytes = node_memory::collectives::inline_bytes;
-constexpr std::size_t in_slot_bytes = line_bytes + 1;  // any number that needs the slot
-
-std::size_t offset_of(const counts_view& counts, const counts_view& displs, int i) noexcept {
-  if (displs.given()) return displs[static_cast<std::size_t>(i)];
-  std::size_t sum = 0;
-  for (int k = 0; k < i; ++k) sum += counts[static_cast<std::size_t>(k)];
-  return sum;
-}
+constexpr std::size_t in_slot_bytes = line_bytes + 1;  // any length that needs a slot
 
 }  // namespace
 
@@ -52,7 +45,7 @@ varying_blocks::block varying_blocks::block_for(const call& c, int reader) const
   const std::size_t bytes = counts[static_cast<std::size_t>(reader)] * c.type.size;
   if (bytes == 0) return {nullptr, 0};
   const auto* const from = in_output ? static_cast<const std::byte*>(c.output) : input;
-  return {from + offset_of(counts, displs, reader) * c.type.size, bytes};
+  return {from + block_offset(counts, displs, reader) * c.type.size, bytes};
 }
 
 varying_blocks::place varying_blocks::place_of(const call& c, int owner) const noexcept {
@@ -60,7 +53,7 @@ varying_blocks::place varying_blocks::place_of(const call& c, int owner) const n
   if (c.what == collective::scatterv) return {output, c.count * c.type.size};
   const std::size_t bytes = c.out_counts[static_cast<std::size_t>(owner)] * c.type.size;
   if (bytes == 0) return {nullptr, 0};
-  return {output + offset_of(c.out_counts, c.out_displs, owner) * c.type.size, bytes};
+  return {output + offset_in_output(c, owner), bytes};
 }
 
 void varying_blocks::copy_own(const call& c) const noexcept {
@@ -71,7 +64,8 @@ void varying_blocks::copy_own(const call& c) const noexcept {
   memory::read(to.data, own.data, std::min(own.bytes, to.bytes));
 }
 
-// The blocks that fit are in the post, in member order.
+// In member order, each block that still fits is in the post, and the others are messages. The
+// messages follow the post, so that no reader waits for them before it reads its block.
 bool varying_blocks::post(const call& c, memory_progress& p) {
   const int me = of_.member(), readers = readers_of(c, me);
   if (readers == 0) return true;

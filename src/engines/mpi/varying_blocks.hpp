@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // gatherv, scatterv and alltoallv in the memory of a node. The lengths of the blocks are local: no
-// member can compute how many rounds another one needs. So a call has one round. An owner, a member
-// that has blocks for others, posts their lengths and as many blocks as fit in its line or slot.
-// All other blocks follow as messages through the channels of the node (part_messages.hpp). The
-// readers see in the post which way each block comes.
+// member can compute how many rounds another one needs. So a call has one round. An owner is a
+// member that has blocks for others. It posts their lengths, and the blocks that fit in its line or
+// slot. All other blocks follow as messages through the channels of the node (part_messages.hpp).
+// The post states for each block whether it is a message.
 //
-//   line: word 0, then the post if all of it fits; else word 1, and the slot has the post
-//   post: a word for each reader in member order, then the blocks
-//   word of a reader: the length of its block; the highest bit says that it comes as a message
+//   line: word 0 and the post, if both fit; otherwise word 1, and the slot has the post
+//   post: a word for each reader in member order, then the blocks that are no messages
+//   word of a reader: the length of its block in bytes; the highest bit is set for a message
 //
-// An owner returns when its messages have been received, or when it has none at once.
+// An owner without messages returns at once. Other owners return when their messages are sent.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ class mpi_endpoint;
 
 class varying_blocks {
  public:
-  /// `of` has slots. `group`: its number in the node. `on_mismatch(mine, member, other)` is called
-  /// if the digests differ. It must throw.
+  /// `of` has slots. `group`: its number (group_entry.hpp). `on_mismatch(mine, member, other)` is
+  /// called if the digests differ. It must throw.
   varying_blocks(mpi_endpoint& ep, node_memory::collectives& of, std::uint64_t group,
                  std::function<void(std::uint64_t, int, std::uint64_t)> on_mismatch)
       : ep_(ep), of_(of), on_mismatch_(std::move(on_mismatch)), messages_(ep, group) {}
@@ -50,14 +50,18 @@ class varying_blocks {
   };
   static constexpr std::uint64_t as_message = std::uint64_t{1} << 63;
 
+  /// Whether the owner has a block for this reader, which may be empty.
   bool reads(const call& c, int reader, int owner) const noexcept;
   int readers_of(const call& c, int owner) const noexcept;
   /// The word of a reader in the post of an owner.
   std::size_t word_of(const call& c, int reader, int owner) const noexcept;
+  /// What this member sends.
   block block_for(const call& c, int reader) const noexcept;
+  /// Where this member puts the block of an owner.
   place place_of(const call& c, int owner) const noexcept;
   void copy_own(const call& c) const noexcept;
   bool post(const call& c, memory_progress& p);
+  /// Returns false while the message of the owner is incomplete.
   bool take(const call& c, memory_progress& p, int owner);
 
   mpi_endpoint& ep_;

@@ -25,8 +25,9 @@ call make_summary_call() noexcept {
   return c;
 }
 
-// Whether the summary can carry data; the same on all processes. In shared memory it takes as long
-// as a word. So it does between two processes, which send each other one message.
+// Whether the summary can carry data; the same on all processes. It can if the allreduce of a whole
+// summary takes as long as that of a word. This holds in shared memory, and between two processes,
+// which send each other one message.
 bool has_summary_with_payload(detail::communicator_impl& all) {
   const int nprocs = detail::size_of(all);
   if (nprocs == 2 || detail::shares_memory(all)) return true;
@@ -34,7 +35,8 @@ bool has_summary_with_payload(detail::communicator_impl& all) {
   return max_bytes && *max_bytes >= sizeof(sync_summary);
 }
 
-// Many threads or fibers need no puts in the summary, because they link them into inboxes.
+// The same on all processes. More than two threads or fibers need no puts in the summary, because
+// they link them into inboxes.
 std::size_t max_puts_in_summary(detail::communicator_impl& all, bool has_payload) noexcept {
   const int nprocs = detail::size_of(all);
   if (nprocs == 2) return 1;
@@ -164,7 +166,7 @@ inline process::piggyback process::choose_piggyback() noexcept {
   if (piggybacked_reduction_.count != 0) return piggyback::operand;
   outbox& out = current_outbox();
   if (out.empty() || out.size() > max_piggybacked_puts_) return piggyback::none;
-  // The combined summary has no space for the puts of more than two processes.
+  // Without lines this process sets no_lines, so that all puts become messages.
   if (nprocs_ > 2 && !sync_allreduce_.has_lines()) [[unlikely]]
     return piggyback::none;
   return std::all_of(out.begin(), out.end(), piggybacked_put::fits) ? piggyback::put : piggyback::none;
@@ -318,7 +320,8 @@ void process::run_sync() {
   std::uint32_t all = exchanged.flags;
   if ((all & (summaries::failed | summaries::leaving | summaries::nesting)) != 0) [[unlikely]]
     fail_on_all(mine, all);
-  // If a process does not read the lines, the puts become messages: the outboxes still have them.
+  // If a process does not read the lines, the puts become messages, because the outboxes still hold
+  // them.
   const bool has_puts_in_lines = exchanged.puts_of_many && (all & summaries::no_lines) == 0;
   if (exchanged.puts_of_many && !has_puts_in_lines) [[unlikely]]
     all |= summaries::messages;

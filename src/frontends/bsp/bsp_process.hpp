@@ -174,7 +174,7 @@ class process {
     std::uint32_t flags;
     const sync_summary* first = nullptr;
     const sync_summary* second = nullptr;
-    bool puts_of_many = false;  // some of more than two summaries carry puts
+    bool puts_of_many = false;  // of more than two processes; the lines hold them
   };
   void prepare_summary_allreduce();
   /// The data that a sync summary carries.

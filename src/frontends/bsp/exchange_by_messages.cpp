@@ -5,8 +5,8 @@
 // holds the length of the batch for that process. If the batch is short and processes are few, the
 // header also holds the batch. A batch describes all puts and gets to one process. It contains the
 // bytes of short puts. Long puts and replies to gets are separate messages, directly between their
-// buffers. A put that was delivered in the summary may come again, because the order of overlapping
-// writes is unspecified.
+// buffers. A put that a summary has delivered may come again as a message. This is correct, because
+// the order of overlapping writes is unspecified.
 #include <algorithm>
 #include <cstring>
 #include <vector>

@@ -2,7 +2,8 @@
 //
 // One allreduce that is made over and over, of an element that its caller writes. If the engine has
 // lines that all ranks read, the call is checked and selected once, and later calls use the lines.
-// So do threads, and processes over MPI that share the memory of a node. Supersteps end with it.
+// Threads have lines, and so have processes over MPI that share the memory of a node. Supersteps
+// end with this call.
 #pragma once
 
 #include <cstddef>

@@ -2,9 +2,10 @@
 //
 // The sync summary: the data that all processes combine in each sync. It consists of flags and of
 // small data that are piggybacked, so that they need no message. The data are the first small
-// reduction over all processes, or small puts: one of each of two processes, or up to two of each
-// process over MPI in the memory of a node. More puts than the combined summary holds can only be
-// read in the lines of the processes (repeated_allreduce.hpp).
+// reduction over all processes, or small puts. Each of two processes may put once. Over MPI, each
+// process may put twice if all share the memory of a node. The processes read the puts of more than
+// two processes in their lines (repeated_allreduce.hpp), because the combined summary has no space
+// for them.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +53,7 @@ struct piggybacked_put {
   std::uint16_t bytes;
   std::byte inline_data[8];
 
-  static constexpr int max_processes = 256;  // that `to` and `from` can name
+  static constexpr int max_processes = 256;  // `to` and `from` have 8 bits
   explicit piggybacked_put(const message& m) noexcept
       : remote_slot(static_cast<std::uint32_t>(m.remote_slot)),
         remote_offset(static_cast<std::uint32_t>(m.remote_offset)),

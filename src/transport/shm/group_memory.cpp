@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t line = 128;
 constexpr std::size_t in_use_bytes = std::size_t{64} << 10;  // enough for a byte for each block
 constexpr std::size_t none = ~std::size_t{0};
-constexpr std::size_t not_requested = none - 1;  // in place of a block
+constexpr std::size_t not_requested = none - 1;  // no member has requested memory so far
 
 constexpr std::size_t in_lines(std::size_t bytes) noexcept { return (bytes + line - 1) / line * line; }
 
@@ -23,9 +23,9 @@ struct group_memory::entry {
   detail::group_name name;
   std::uint32_t number;   // 0: the entry is free
   std::uint32_t inside;   // ranks that have entered and not left
-  std::uint32_t awaited;  // ranks that have not entered, and will
+  std::uint32_t awaited;  // ranks that must still enter
   std::uint32_t blocks;   // of the members
-  std::size_t first;      // block; none: there was no memory
+  std::size_t first;      // block; none: there was no memory; or not_requested
   bool large;
 };
 

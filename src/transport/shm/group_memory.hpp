@@ -2,19 +2,20 @@
 //
 // The groups of a node: a number for each, which the tags of its messages contain, and memory for
 // its collectives. The members of a group find its entry by the group's name, so they send no
-// message. Some members of a group may never use it, and do not enter. So an entry does not wait
-// for all members. It is free when all ranks that have entered have left, and when no message is
-// left for a rank that has not entered. A rank that leaves names those to which it has sent. In a
-// collective all members take part, so the first member that asks for memory names them all. If a
-// named rank never enters, because it ignores its messages, the entry stays in use.
+// message. A member that never uses the group does not enter. So an entry does not wait for all
+// members. It is free when all ranks that have entered have left, and no rank is awaited. A rank is
+// awaited if a message was sent to it, or if memory was requested, and it has not entered. A rank
+// that leaves names the ranks to which it has sent. The first member that requests memory names all
+// members, because all of them take part in a collective. If an awaited rank never enters, because
+// it ignores its messages, the entry stays in use.
 //
-// Members of a group have its number or none of them has one, whenever they ask: a full table never
-// admits a new group again. A rank may get another number than one that has left, if that one has
-// sent it nothing. Numbers are used again after 2^27 groups. So messages that nobody has received
-// match no later call.
+// Either all members of a group get a number or none does, whenever they enter: after the table was
+// full, it never admits a new group. A rank may get another number than a rank that has left, if
+// that rank has sent it nothing. Numbers are used again after 2^27 groups. So messages that no rank
+// has received match no later call.
 //
-// The table is in a segment. The table of groups is protected by a mutex of all processes. A
-// process may end while it holds the mutex; then the job ends too, so the others just go on.
+// The table is in a segment. A mutex of all processes protects it. A process may end while it holds
+// the mutex. Then the job ends too, so the other processes ignore the loss.
 #pragma once
 
 #include <cstddef>
@@ -46,7 +47,7 @@ class group_memory {
     std::size_t table_bytes() const noexcept;
     std::size_t bytes() const noexcept;
   };
-  /// Numbers of groups are 1 .. max_number.
+  /// Numbers of groups are 1 .. max_number. Tags of messages have space for them.
   static constexpr int number_bits = 27;
   static constexpr std::uint32_t max_number = (std::uint32_t{1} << number_bits) - 1;
   /// A group that a rank has entered.
@@ -62,14 +63,14 @@ class group_memory {
 
   /// `memory`: bytes(), initially 0, aligned to 128.
   group_memory(std::byte* memory, const sizes& of) noexcept;
-  /// By one rank, before the first enter() of any rank. `last_number`: for tests, that of the group
-  /// before the first one.
+  /// By one rank, before the first enter() of any rank. `last_number`: for tests, the number before
+  /// that of the first group.
   void initialize(std::uint32_t last_number = 0);
 
-  /// By each rank that uses the group, once. `rank`: of the node.
+  /// By each rank that uses the group, once. `rank`: in the node.
   membership enter(const detail::group_name& name, int rank);
-  /// A block for each member. By all members, when they make a collective call. The same result on
-  /// all of them. `members`: their ranks in the node.
+  /// A block for each member. By all members, because they make a collective call. The same result
+  /// on all of them. `members`: their ranks in the node.
   place blocks(const membership& of, std::span<const int> members) noexcept;
   /// By each rank that has entered, when it no longer uses the memory. `sent_to`: for each rank of
   /// the node, whether messages with this number were sent to it; empty: to none.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A small allreduce whose caller combines the operands. Each member writes its operand into the
-// cache line by which it reports its arrival. The other members read it there. For members that
-// make the same call in another way it is the same call, so each rank may choose every time.
+// cache line by which it reports its arrival. The other members read it there. It matches the same
+// allreduce that other members make by native(), so each rank may choose every time.
 //
 // There are two kinds of lines. Threads read those of direct_collectives in place, which requires
-// that no two members share a worker. An engine whose ranks are processes has lines of its own,
-// and copies the operands (process_exchange): when a member has read an operand, the call can end
-// at once, as the engine's allreduce does.
+// that no two members share a worker. An engine whose ranks are processes implements
+// process_exchange, which copies the operands. So a line is free when all members have read it, as
+// after the engine's allreduce.
 #pragma once
 
 #include <cstddef>

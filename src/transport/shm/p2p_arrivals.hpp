@@ -107,7 +107,7 @@ class p2p_arrivals {
   // --- for their user
   /// The queue of a communicator. It stays at its address until close().
   queue& of(std::uint32_t communicator) { return queue_of(p2p_tag(communicator, false, 0)); }
-  /// Forgets the queue, unless messages are in it. While one is incomplete, all queues stay,
+  /// Forgets the queue unless messages are in it. All queues stay while a message is incomplete,
   /// because complete() must not allocate.
   void close(std::uint32_t communicator) noexcept {
     const auto found = queues_.find(communicator);

@@ -123,7 +123,7 @@ void wait_until(const wakeup_words<M>& words, std::uint32_t reasons, process_wai
       M::pause();
       if (i % 1000 == 0) waiter.poll();
     }
-    // Not earlier, because the clock takes as long as many waits.
+    // Short waits end before this. Reading the clock would take as long as they do.
     if (is_first) checked = M::milliseconds();
     for (int i = 1; i < waiter.yields(); ++i) {
       M::yield();

@@ -3,9 +3,10 @@
 #
 # run_case.sh STATUS SECONDS REPORTS TEXT COMMAND...: passes if COMMAND ends by itself within
 # SECONDS with STATUS, a number, or "failure" for any but 0. It must print TEXT, a regular
-# expression, or "-" for any output. It must print REPORTS lines that begin with "tutti:", a number
-# or a range such as 0-1, and leave no process behind. With STATUS "waits", it must print TEXT within
-# SECONDS and continue to wait; the script then ends it. Such a job prints 1 to REPORTS lines.
+# expression, or "-" for any output. REPORTS is the number of lines that begin with "tutti:", or a
+# range such as 0-1. COMMAND must leave no process behind. With STATUS "waits", it must print TEXT
+# within SECONDS and continue to wait; the script then ends it. Such a job prints 1 to REPORTS
+# lines.
 set -u
 status=$1 seconds=$2 reports=$3 text=$4
 shift 4

@@ -161,7 +161,7 @@ TEST(group_memory, numbers_wrap_and_are_never_0) {
   EXPECT_EQ(g.enter_and_leave({4, 0}), 2u);
 }
 
-// Groups that only send messages use no memory, and asking for it later gives it to all members.
+// Groups that only send messages use no memory. If a member requests it later, all members get it.
 TEST(group_memory, entries_need_no_blocks) {
   groups g;
   const auto one = g.all.enter({1, 1}, 2), other = g.all.enter({2, 2}, 3);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // All interleavings of groups that use the same memory one after the other. enter(), blocks() and
-// leave() are those of the library. A mutex protects them, so an entry is one step, and so is a
-// departure. The members of a group make calls in the memory that they get, or send a message with
-// the number of the group.
+// leave() are those of the library. A mutex protects them. So enter() with blocks() is one step,
+// and so is leave(). The members of a group make calls in the memory that they get, or send a
+// message with the number of the group.
 #include <iostream>
 #include <span>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All interleavings of calls in shared buffers (engines/mpi/shared_buffer_calls.hpp). Each member
+// All interleavings of calls in shared buffers (engines/mpi/negotiated_calls.hpp). Each member
 // posts where its buffers are. When all have posted, it writes its slice of the result to the
 // memory of all members, and posts that it has finished. When all have, its caller uses the memory
 // again. Then the call finishes the numbers of the rounds that it does not need. The model makes
-// these steps itself, from the functions of node_collectives.hpp. If buffers are not shared, the
-// members finish such numbers after the first post, and exchange their data in a last round.
+// these steps itself, from the functions of node_collectives.hpp. If the buffers are not shared,
+// the members finish such numbers after the first post, and then exchange their data in one round.
 #include <deque>
 #include <iostream>
 

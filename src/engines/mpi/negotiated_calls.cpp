@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engines/mpi/shared_buffer_calls.hpp"
+#include "engines/mpi/negotiated_calls.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -13,7 +13,7 @@ namespace tutti::mpi {
 namespace {
 
 using memory = shm::process_memory;
-using step = memory_progress::buffer_step;
+using step = memory_progress::negotiation_step;
 
 // The buffers of a member that the others access.
 struct buffers {
@@ -82,8 +82,8 @@ lengths lengths_of(const call& c, int size, int member) noexcept {
 
 }  // namespace
 
-shared_buffer_calls::shared_buffer_calls(mpi_endpoint& ep, node_memory::collectives& of,
-                                         std::function<void(std::uint64_t, int, std::uint64_t)> on_mismatch)
+negotiated_calls::negotiated_calls(mpi_endpoint& ep, node_memory::collectives& of,
+                                   std::function<void(std::uint64_t, int, std::uint64_t)> on_mismatch)
     : ep_(ep),
       of_(of),
       on_mismatch_(std::move(on_mismatch)),
@@ -98,37 +98,36 @@ shared_buffer_calls::shared_buffer_calls(mpi_endpoint& ep, node_memory::collecti
   for (std::size_t i = 0; i < calls_.size(); ++i) published_[i].what = &calls_[i];
 }
 
-bool shared_buffer_calls::looks_for_buffers(collective what, std::size_t bytes) const noexcept {
+bool negotiated_calls::looks_for_buffers(collective what, std::size_t bytes) const noexcept {
   const bool has_blocks =
       what == collective::gather || what == collective::allgather || detail::posts_blocks_for_all(what);
   return shares_ && bytes >= (has_blocks ? min_shared_block_bytes_ : min_shared_bytes_);
 }
 
-std::size_t shared_buffer_calls::min_bytes() const noexcept {
+// A measured operand is at least as long as its parts.
+std::size_t negotiated_calls::shortest(std::size_t min_shared) const noexcept {
   const std::size_t none = ~std::size_t{0};
-  return std::max<std::size_t>(1, std::min(shares_ ? min_shared_bytes_ : none, min_measured_.value_or(none)));
+  return std::max<std::size_t>(1, std::min(shares_ ? min_shared : none, min_measured_.value_or(none)));
 }
 
-std::size_t shared_buffer_calls::min_block_bytes() const noexcept {
-  const std::size_t none = ~std::size_t{0};
-  return std::max<std::size_t>(
-      1, std::min(shares_ ? min_shared_block_bytes_ : none, min_measured_.value_or(none)));
-}
+std::size_t negotiated_calls::min_bytes() const noexcept { return shortest(min_shared_bytes_); }
 
-bool shared_buffer_calls::choose_by_address(const memory_progress& p) {
+std::size_t negotiated_calls::min_block_bytes() const noexcept { return shortest(min_shared_block_bytes_); }
+
+bool negotiated_calls::choose_by_address(const memory_progress& p) {
   for (int i = 0; i < of_.size(); ++i)
-    posted_times_[static_cast<std::size_t>(i)] = posted_offsets(p.number, i).times;
+    posted_times_[static_cast<std::size_t>(i)] = posted_info(p.number, i).times;
   return is_faster_by_address(posted_times_, p.by_address);
 }
 
-void shared_buffer_calls::record(const call& c, std::size_t bytes, const memory_progress& p) noexcept {
+void negotiated_calls::record(const call& c, std::size_t bytes, const memory_progress& p) noexcept {
   times_.record(c, bytes, p.by_address, static_cast<float>(microseconds_now() - p.began));
 }
 
-bool shared_buffer_calls::advance(const call& c, std::size_t bytes, memory_progress& p, bool overlaps) {
-  if (p.buffers == step::exchange) {
+bool negotiated_calls::advance(const call& c, std::size_t bytes, memory_progress& p, bool overlaps) {
+  if (p.negotiation == step::exchange) {
     if (!p.posted) {
-      buffer_offsets mine = offsets_of(c);
+      member_info mine = info_of(c);
       if (p.chosen_by_time) mine.times = times_.of(c, bytes, !overlaps);
       if (!post(p, &mine, overlaps)) return false;
     }
@@ -146,30 +145,30 @@ bool shared_buffer_calls::advance(const call& c, std::size_t bytes, memory_progr
       }
     }
     end_step(p);
-    p.buffers = shared ? step::finish : step::none;
+    p.negotiation = shared ? step::finish : step::none;
     if (!shared) {
       --p.rounds_left;
-      of_.finish(p.number++);  // of step 3
+      of_.finish(p.number++);  // that of step 3
       if (p.chosen_by_time) {
         p.began = microseconds_now();
-        p.buffers = step::skip_to_way;
+        p.negotiation = step::skip_unneeded;
       }
     }
   }
-  if (p.buffers == step::skip_to_way) {
+  if (p.negotiation == step::skip_unneeded) {
     if (!skip(p, p.by_address ? address_calls::rounds(c.what) : p.pieces.rounds())) return false;
-    p.buffers = step::none;
+    p.negotiation = step::none;
   }
-  if (p.buffers == step::finish) {
+  if (p.negotiation == step::finish) {
     if (!p.posted && !post(p, nullptr, overlaps)) return false;
     if (!all_have_posted(p)) return false;
     end_step(p);
     p.by_address = p.chosen_by_time = false;
-    p.buffers = step::skip;
+    p.negotiation = step::skip_all;
   }
-  if (p.buffers == step::skip) {
+  if (p.negotiation == step::skip_all) {
     if (!skip(p, 0)) return false;
-    p.buffers = step::none;
+    p.negotiation = step::none;
     if (!failures_.empty()) [[unlikely]]
       rethrow_failure(p.number);
   }
@@ -177,7 +176,7 @@ bool shared_buffer_calls::advance(const call& c, std::size_t bytes, memory_progr
 }
 
 // Finishes numbers until `left` of the call are left.
-bool shared_buffer_calls::skip(memory_progress& p, std::uint64_t left) {
+bool negotiated_calls::skip(memory_progress& p, std::uint64_t left) {
   for (; p.rounds_left > left; --p.rounds_left, ++p.number) {
     if (!of_.may_finish(p.number)) return false;
     of_.finish(p.number);
@@ -185,8 +184,8 @@ bool shared_buffer_calls::skip(memory_progress& p, std::uint64_t left) {
   return true;
 }
 
-bool shared_buffer_calls::post(memory_progress& p, const buffer_offsets* of, bool overlaps) {
-  if (!of_.may_post(p.number, sizeof(buffer_offsets))) return false;
+bool negotiated_calls::post(memory_progress& p, const member_info* of, bool overlaps) {
+  if (!of_.may_post(p.number, sizeof(member_info))) return false;
   if (of != nullptr) memory::write(of_.operand(p.number, sizeof *of), of, sizeof *of);
   of_.post(p.number, p.digest);
   if (overlaps) of_.wake_members();
@@ -196,7 +195,7 @@ bool shared_buffer_calls::post(memory_progress& p, const buffer_offsets* of, boo
 }
 
 // The last member to arrive wakes the others, before it works.
-bool shared_buffer_calls::all_have_posted(memory_progress& p) {
+bool negotiated_calls::all_have_posted(memory_progress& p) {
   for (; p.next < of_.size(); ++p.next) {
     if (p.next == of_.member()) continue;
     if (!of_.has_posted(p.number, p.next)) return false;
@@ -207,7 +206,7 @@ bool shared_buffer_calls::all_have_posted(memory_progress& p) {
   return true;
 }
 
-void shared_buffer_calls::rethrow_failure(std::uint64_t end_of_call) {
+void negotiated_calls::rethrow_failure(std::uint64_t end_of_call) {
   for (auto one = failures_.begin(); one != failures_.end(); ++one) {
     if (one->first != end_of_call) continue;
     const std::exception_ptr failure = one->second;
@@ -216,15 +215,15 @@ void shared_buffer_calls::rethrow_failure(std::uint64_t end_of_call) {
   }
 }
 
-void shared_buffer_calls::end_step(memory_progress& p) {
+void negotiated_calls::end_step(memory_progress& p) {
   of_.finish(p.number++);
   --p.rounds_left;
   p.next = 0;
   p.posted = false;
 }
 
-shared_buffer_calls::buffer_offsets shared_buffer_calls::offsets_of(const call& c) const {
-  buffer_offsets mine;
+negotiated_calls::member_info negotiated_calls::info_of(const call& c) const {
+  member_info mine;
   mine.in_place = c.in_place ? 1 : 0;
   if (!shares_) return mine;
   // In place, the result would overwrite what others read.
@@ -237,31 +236,31 @@ shared_buffer_calls::buffer_offsets shared_buffer_calls::offsets_of(const call& 
   };
   if (needed.input) mine.input = find(shared_input(c, member), bytes.input);
   if (needed.output) mine.output = find(c.output, bytes.output);
-  if (!ep_.memory().publish_arena()) mine.input = mine.output = buffer_offsets::not_shared;
+  if (!ep_.memory().publish_arena()) mine.input = mine.output = member_info::not_shared;
   return mine;
 }
 
-shared_buffer_calls::buffer_offsets shared_buffer_calls::posted_offsets(std::uint64_t number, int i) const {
-  buffer_offsets at;
+negotiated_calls::member_info negotiated_calls::posted_info(std::uint64_t number, int i) const {
+  member_info at;
   memory::read(&at, of_.operand_of(number, i, sizeof at), sizeof at);
   return at;
 }
 
 // The same result on all members.
-bool shared_buffer_calls::are_shared(const call& c, std::uint64_t number) const {
-  static_assert(buffer_offsets::not_shared == shm::shared_arena::npos);
+bool negotiated_calls::are_shared(const call& c, std::uint64_t number) const {
+  static_assert(member_info::not_shared == shm::shared_arena::npos);
   for (int i = 0; i < of_.size(); ++i) {
-    const buffer_offsets at = posted_offsets(number, i);
+    const member_info at = posted_info(number, i);
     const buffers needed = accessed(c.what, i == c.root, i == 0, at.in_place != 0);
-    if ((needed.input && at.input == buffer_offsets::not_shared) ||
-        (needed.output && at.output == buffer_offsets::not_shared))
+    if ((needed.input && at.input == member_info::not_shared) ||
+        (needed.output && at.output == member_info::not_shared))
       return false;
   }
   return true;
 }
 
 // Fills calls_. A member without data, or whose buffers nobody accesses, may have no arena.
-void shared_buffer_calls::find_buffers(const call& c, std::uint64_t number) {
+void negotiated_calls::find_buffers(const call& c, std::uint64_t number) {
   for (int i = 0; i < of_.size(); ++i) {
     call& seen = calls_[static_cast<std::size_t>(i)];
     seen = c;
@@ -269,7 +268,7 @@ void shared_buffer_calls::find_buffers(const call& c, std::uint64_t number) {
       seen.input = shared_input(c, i);
       continue;
     }
-    const buffer_offsets at = posted_offsets(number, i);
+    const member_info at = posted_info(number, i);
     const buffers needed = accessed(c.what, i == c.root, i == 0, at.in_place != 0);
     const auto find = [&](bool is_needed, std::uint64_t offset) {
       return is_needed && offset != nothing ? ep_.memory().arena_of(of_.rank_of(i), c) + offset : nullptr;
@@ -280,7 +279,7 @@ void shared_buffer_calls::find_buffers(const call& c, std::uint64_t number) {
   }
 }
 
-void shared_buffer_calls::work(const call& c) {
+void negotiated_calls::work(const call& c) {
   ep_.memory().count_call_in_buffers();
   if (c.what != collective::allgatherv) return shm::work_slice({published_.data(), of_.size(), of_.member()});
   for (int d = 0; d < of_.size(); ++d) {  // not all members begin with the same one
