@@ -191,6 +191,44 @@ void run_prepared_moves(context& c) {
     }
 }
 
+// Rank 0 expects one element more, or less, from rank 1. It alone gets an error, nobody waits, and
+// the next call works. Blocks are in lines, in slots and in messages.
+void run_wrong_lengths(context& c) {
+  const auto p = static_cast<std::size_t>(here_is.size);
+  if (p < 2) return;
+  for (const collective what : {collective::gatherv, collective::alltoallv})
+    for (const std::size_t n : {1, 3000, 200'000})
+      for (const int more : {1, -1}) {
+        const std::vector<word> input(n * p, static_cast<word>(here_is.rank));
+        std::vector<word> output((n + 1) * p);
+        std::vector<std::size_t> sent(p, n), expected(p, n);
+        if (here_is.rank == 0) expected[1] = more > 0 ? n + 1 : n - 1;
+        call made;
+        made.what = what;
+        made.type.size = sizeof(word);
+        made.count = what == collective::gatherv ? n : 0;
+        made.input = input.data();
+        made.output = output.data();
+        made.in_counts = {sent.data(), p};
+        made.out_counts = {expected.data(), p};
+        bool is_shorter = false, is_longer = false;
+        try {
+          c.native(made, here);
+        } catch (const truncation_error&) {
+          is_longer = true;
+        } catch (const mismatch_error&) {
+          is_shorter = true;
+        }
+        const bool is_first = here_is.rank == 0;
+        require(is_shorter == (is_first && more > 0) && is_longer == (is_first && more < 0),
+                "a wrong length has another error");
+        checked_call<word> next(collective::alltoallv, 100, 0, 1, false);
+        c.native(next.made, here);
+        next.overwrite();
+        next.compare();
+      }
+}
+
 agreed_signature signature_of(collective what) {
   agreed_signature s;
   s.what = what;
@@ -305,6 +343,7 @@ void run_all() {
   run_blocking(*job);
   run_overlapping(*job);
   run_prepared(*job);
+  run_wrong_lengths(*job);
   run_prepared_moves(*job);
   reduce_in(*job, 9, false);
   run_aligned(*job);

@@ -63,6 +63,11 @@ constexpr std::size_t slot_bytes_of_node(int ranks) noexcept {
                        : 4 * kib;
 }
 
+/// Whether a slot holds the lengths of a block for each member.
+constexpr bool posts_lengths(int ranks, std::size_t slot) noexcept {
+  return static_cast<std::size_t>(ranks) * sizeof(std::uint64_t) <= slot;
+}
+
 // --- constants for tuning
 
 /// Members of an allreduce combine a slice each, and exchange the results, if the operand is
@@ -185,7 +190,7 @@ constexpr call_pieces divide(collective what, std::size_t count, std::size_t ele
   call_pieces made;
   if (!has_memory_form(what) || (is_vector_form(what) && slot == 0)) return made;
   if (has_varying_blocks(what)) {
-    made.served = true;
+    made.served = posts_lengths(ranks, slot);
     return made;
   }
   const bool cuts_elements = !combines(what);
@@ -206,7 +211,8 @@ constexpr call_pieces divide(collective what, std::size_t count, std::size_t ele
 constexpr std::size_t max_bytes_in_memory(collective what, std::size_t element, int ranks,
                                           std::size_t slot) noexcept {
   constexpr std::size_t any_length = ~std::size_t{0} / 2;
-  if (what == collective::barrier || (has_varying_blocks(what) && slot > 0)) return any_length;
+  if (what == collective::barrier || (has_varying_blocks(what) && posts_lengths(ranks, slot)))
+    return any_length;
   const std::size_t blocks = posts_blocks_for_all(what) ? static_cast<std::size_t>(ranks) : 1;
   if (units_per_round(combines(what) ? element : 1, blocks, slot) > 0) return any_length;
   return is_vector_form(what) ? 0 : std::max(slot, post_line_bytes) / blocks;

@@ -32,7 +32,8 @@ struct memory_progress {
   bool posted = false;       // in this round, as far as this member posts
   bool second = false;       // of the two rounds of a piece in slices
   bool by_address = false;   // the rounds are those of address_steps.hpp
-  bool by_messages = false;  // by address: the parts of this round come as messages
+  bool by_messages = false;  // by address: the parts of this round come as messages; of blocks of
+                             // varying length: a message of another length than expected comes
   /// The steps of negotiated_calls.hpp, which precede the rounds.
   enum class negotiation_step : std::uint8_t {
     none,          // the call has no such steps, or they are complete
@@ -43,6 +44,7 @@ struct memory_progress {
   };
   negotiation_step negotiation = negotiation_step::none;
   bool chosen_by_time = false;  // the exchange sets by_address (measured_times.hpp)
+  int wrong_owner = -1;         // the owner of a block of `at` bytes, which are not the expected ones
   double began = 0;             // the time after the exchange, in microseconds
 };
 // Callers keep it in memory that they do not destroy.

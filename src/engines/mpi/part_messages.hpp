@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <deque>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "transport/shm/p2p_arrivals.hpp"
 #include "transport/shm/wait_interface.hpp"
@@ -36,9 +36,10 @@ class part_messages {
 
   // `n`: the number of the round. `rank`: of the other member, in the node.
 
-  /// Sends a part, unless it has been sent in this round. `copies`: sends a copy, because the
-  /// caller overwrites the part before the send is complete.
-  void send(std::uint64_t n, int rank, const std::byte* data, std::size_t bytes, bool copies = false);
+  /// Sends a part, unless it has been sent in this round. `copy`: owns `data`, if the caller does
+  /// not keep it.
+  void send(std::uint64_t n, int rank, const std::byte* data, std::size_t bytes,
+            aligned_bytes copy = nullptr);
   /// Continues the sends, and all other messages of the node. A waiting owner must call it, because
   /// its readers wait for their parts.
   void progress();
@@ -57,7 +58,7 @@ class part_messages {
     int rank;
     bool complete;
     detail::transfer state;
-    aligned_bytes copy;  // null: the part of the caller is sent
+    aligned_bytes copy;  // null: the caller keeps the part
   };
   struct receiver {
     std::uint64_t n;
@@ -85,15 +86,10 @@ std::uint64_t part_messages<Endpoint>::tag(std::uint64_t n) const noexcept {
 
 template <class Endpoint>
 void part_messages<Endpoint>::send(std::uint64_t n, int rank, const std::byte* data, std::size_t bytes,
-                                   bool copies) {
+                                   aligned_bytes copy) {
   for (const sent_part& one : sent_)
     if (one.n == n && one.rank == rank) return;
-  sent_part& one = sent_.emplace_back(sent_part{n, rank, false, {}, nullptr});
-  if (copies) {
-    one.copy = allocate_aligned(bytes);
-    std::memcpy(one.copy.get(), data, bytes);
-    data = one.copy.get();
-  }
+  sent_part& one = sent_.emplace_back(sent_part{n, rank, false, {}, std::move(copy)});
   ep_.messages_on_node()->isend(rank, tag(n), data, bytes, one.state);
 }
 

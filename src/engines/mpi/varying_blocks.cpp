@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engines/mpi/varying_blocks.hpp"
 
+#include <algorithm>
+
 #include "engines/mpi/mpi_endpoint.hpp"
+#include "transport/shm/length_mismatch.hpp"
 
 namespace tutti::mpi {
 namespace {
@@ -65,7 +68,8 @@ void varying_blocks::copy_own(const call& c) const noexcept {
 }
 
 // In member order, each block that still fits is in the post, and the others are messages. The
-// messages follow the post, so that no reader waits for them before it reads its block.
+// messages follow the post, so that no reader waits for them before it reads its block. The reader
+// that takes the block of this member first gets its message first.
 bool varying_blocks::post(const call& c, memory_progress& p) {
   const int me = of_.member(), readers = readers_of(c, me);
   if (readers == 0) return true;
@@ -81,31 +85,33 @@ bool varying_blocks::post(const call& c, memory_progress& p) {
   std::byte* const to = in_line ? line + word_bytes : of_.operand(p.number, in_slot_bytes);
   const std::size_t end = in_line ? all : of_.slot_bytes();
   std::size_t at = head;
-  bool has_messages = false;
+  std::vector<message> messages;
   for (int i = 0; i < of_.size(); ++i) {
     if (!reads(c, i, me)) continue;
     const block one = block_for(c, i);
     std::uint64_t word = one.bytes;
     if (one.bytes > end - at) {
       word |= as_message;
-      has_messages = true;
+      messages.push_back({i, one, nullptr});
     } else {
       memory::write(to + at, one.data, one.bytes);
       at += one.bytes;
     }
     memory::write(to + word_of(c, i, me) * word_bytes, &word, word_bytes);
   }
+  // In place, blocks that arrive replace those that are sent.
+  if (c.what == collective::alltoallv && c.in_place)
+    for (message& m : messages) {
+      m.copy = allocate_aligned(m.contents.bytes);
+      memory::read(m.copy.get(), m.contents.data, m.contents.bytes);
+      m.contents.data = m.copy.get();
+    }
   of_.post(p.number, p.digest);
-  if (!has_messages) return true;
-  at = head;
-  for (int i = 0; i < of_.size(); ++i) {
-    if (!reads(c, i, me)) continue;
-    const block one = block_for(c, i);
-    if (one.bytes <= end - at)
-      at += one.bytes;
-    else
-      messages_.send(p.number, of_.rank_of(i), one.data, one.bytes, c.in_place);
-  }
+  const auto first =
+      std::find_if(messages.begin(), messages.end(), [&](const message& m) { return m.to > me; });
+  std::rotate(messages.begin(), first, messages.end());
+  for (auto m = messages.rbegin(); m != messages.rend(); ++m)
+    messages_.send(p.number, of_.rank_of(m->to), m->contents.data, m->contents.bytes, std::move(m->copy));
   return true;
 }
 
@@ -119,7 +125,7 @@ bool varying_blocks::take(const call& c, memory_progress& p, int owner) {
   const std::size_t mine = word_of(c, of_.member(), owner);
   memory::read(&word, post + mine * word_bytes, word_bytes);
   if ((word & ~as_message) != to.bytes) [[unlikely]]
-    ep_.throw_wrong_length(ep_.job_rank_of(of_.rank_of(owner)), to.bytes, word & ~as_message, site_of(c));
+    return discard(c, p, owner, word);
   if ((word & as_message) != 0)
     return messages_.receive(p.number, of_.rank_of(owner), to.data, to.bytes, site_of(c));
   if (to.bytes == 0) return true;
@@ -132,6 +138,28 @@ bool varying_blocks::take(const call& c, memory_progress& p, int owner) {
   }
   memory::read(to.data, post + at, to.bytes);
   return true;
+}
+
+// The call goes on, so that nobody waits for this member, and throws at its end.
+bool varying_blocks::discard(const call& c, memory_progress& p, int owner, std::uint64_t word) {
+  const std::size_t bytes = word & ~as_message;
+  if ((word & as_message) != 0) {
+    if (!p.by_messages) discarded_.push_back(allocate_aligned(bytes));
+    p.by_messages = true;
+    if (!messages_.receive(p.number, of_.rank_of(owner), discarded_.back().get(), bytes, site_of(c)))
+      return false;
+  }
+  p.by_messages = false;
+  p.wrong_owner = owner;
+  p.at = bytes;
+  return true;
+}
+
+void varying_blocks::throw_wrong_length(const call& c, const memory_progress& p) const {
+  const auto job_rank = [&](int member) { return ep_.job_rank_of(of_.rank_of(member)); };
+  detail::throw_length_mismatch(site_of(c).operation, ep_.rank(),
+                                {job_rank(p.wrong_owner), ep_.rank(), p.at, place_of(c, p.wrong_owner).bytes},
+                                [](const auto& e) { throw e; });
 }
 
 bool varying_blocks::advance(const call& c, memory_progress& p, bool overlaps) {
@@ -155,6 +183,8 @@ bool varying_blocks::advance(const call& c, memory_progress& p, bool overlaps) {
   messages_.end(p.number);
   of_.finish(p.number++);
   p.rounds_left = 0;
+  if (p.wrong_owner >= 0) [[unlikely]]
+    throw_wrong_length(c, p);
   return true;
 }
 

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <utility>
 
@@ -44,6 +45,11 @@ class varying_blocks {
     const std::byte* data;
     std::size_t bytes;
   };
+  struct message {
+    int to;  // member
+    block contents;
+    aligned_bytes copy;
+  };
   struct place {
     std::byte* data;
     std::size_t bytes;
@@ -63,11 +69,14 @@ class varying_blocks {
   bool post(const call& c, memory_progress& p);
   /// Returns false while the message of the owner is incomplete.
   bool take(const call& c, memory_progress& p, int owner);
+  bool discard(const call& c, memory_progress& p, int owner, std::uint64_t word);
+  [[noreturn]] void throw_wrong_length(const call& c, const memory_progress& p) const;
 
   mpi_endpoint& ep_;
   node_memory::collectives& of_;
   std::function<void(std::uint64_t, int, std::uint64_t)> on_mismatch_;
   part_messages<mpi_endpoint> messages_;
+  std::deque<aligned_bytes> discarded_;  // messages of another length than expected
 };
 
 }  // namespace tutti::mpi

@@ -65,31 +65,30 @@ bool translated_call::translate(const arguments& a, int rank, int size) {
   return supported && separate_buffers();
 }
 
-// Handles one buffer that is passed for both sides. MPICH rejects it. Open MPI computes the result
-// that distinct buffers would give.
+// Handles one buffer that is passed for both sides. Open MPI computes the result that distinct
+// buffers would give. MPICH rejects it, unless blocks are apart or empty.
 bool translated_call::separate_buffers() {
   const bool same = !call_.in_place && call_.input != nullptr && call_.input == call_.output &&
                     call_.what != collective::bcast;
   if (!same) return true;
-#ifdef MPICH_VERSION
-  return false;
-#else
   // A rank that forwarded its call would miss the others, which use the memory of the node.
   // alltoallw and reduce_scatter are not served there.
   if (call_.what == collective::alltoallw || call_.what == collective::reduce_scatter) return false;
+#ifdef MPICH_VERSION
+  const bool gathers_or_scatters = call_.what == collective::gatherv || call_.what == collective::scatterv;
+  if (gathers_or_scatters ? call_.count != 0 : call_.what != collective::alltoallv) return false;
+#endif
   const bool per_rank = call_.what == collective::alltoall || call_.what == collective::scatter ||
                         call_.what == collective::reduce_scatter_block;
   std::size_t bytes = call_.count * call_.type.size * (per_rank ? to_size(size_) : 1);
   if (call_.in_counts.given()) {
     bytes = 0;
-    for (std::size_t i = 0; i < to_size(size_); ++i)
-      bytes = std::max(bytes, in_.displs[i] + in_.counts[i]);
+    for (std::size_t i = 0; i < to_size(size_); ++i) bytes = std::max(bytes, in_.displs[i] + in_.counts[i]);
   }
   const auto* from = static_cast<const std::byte*>(call_.input);
   in_.staging.assign(from, from + bytes);
   call_.input = in_.staging.data();
   return operand_copied_ = true;
-#endif
 }
 
 const datatype* translated_call::usable_type(int count, MPI_Datatype type) {
@@ -282,8 +281,7 @@ bool translated_call::translate_vector(const arguments& a) {
   }
   if (is_alltoall) {
     if (call_.in_place) call_.input = call_.output;
-    // The block that this rank sends to itself.
-    return call_.in_place || in_.counts[to_size(rank_)] == out_.counts[to_size(rank_)];
+    return call_.in_place || fit_own_block(in_.counts[to_size(rank_)]);
   }
   // This rank's own block: what it sends, or receives from the root.
   if (a.what == collective::scatterv) {
@@ -292,8 +290,8 @@ bool translated_call::translate_vector(const arguments& a) {
     const datatype* t = usable_type(a.out_count, a.out_type);
     if (t == nullptr) return false;
     const std::size_t bytes = to_size(a.out_count) * t->size;
-    if (root && bytes != call_.count) return false;
-    call_.count = bytes;
+    if (root && bytes < call_.count) return false;
+    if (!root) call_.count = bytes;
     return set_output(a.out, to_size(a.out_count), *t, false);
   }
   if (receives_blocks) call_.count = out_.counts[to_size(rank_)];
@@ -301,9 +299,19 @@ bool translated_call::translate_vector(const arguments& a) {
   const datatype* t = usable_type(a.in_count, a.in_type);
   if (t == nullptr) return false;
   const std::size_t bytes = to_size(a.in_count) * t->size;
-  if (receives_blocks && bytes != call_.count) return false;
+  if (receives_blocks && !fit_own_block(bytes)) return false;
   call_.count = bytes;
   return set_input(a.in, to_size(a.in_count), *t);
+}
+
+// The block that this rank sends to itself may be shorter than it expects, though MPI forbids that, as
+// in a scatterv: the MPIs copy what there is, and a rank that forwarded its call would miss the others. In an
+// allgatherv the others expect the longer block too.
+bool translated_call::fit_own_block(std::size_t bytes) {
+  std::size_t& expected = out_.counts[to_size(rank_)];
+  if (bytes > expected || (bytes < expected && call_.what == collective::allgatherv)) return false;
+  expected = bytes;
+  return true;
 }
 
 // --- objects that the program may free meanwhile

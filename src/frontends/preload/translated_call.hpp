@@ -78,6 +78,7 @@ class translated_call {
   void stage_blocks(staged_side& s, const block_arrays& b);
   void fill(staged_side& s);
   bool separate_buffers();
+  bool fit_own_block(std::size_t bytes);
   const datatype* usable_type(int count, MPI_Datatype type);
 
   datatypes& types_;

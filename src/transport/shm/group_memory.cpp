@@ -119,6 +119,16 @@ void group_memory::release(bool large, std::size_t first, std::size_t blocks) no
   std::fill_n(used(large) + first, blocks, std::uint8_t{0});
 }
 
+// After 2^27 groups the numbers of old ones come again, and some of these may still be open.
+std::uint32_t group_memory::unused_number_after(std::uint32_t number, std::size_t end) const noexcept {
+  const auto is_used = [&](std::uint32_t n) {
+    return std::any_of(groups(), groups() + end, [n](const entry& e) { return e.number == n; });
+  };
+  do number = number % max_number + 1;
+  while (is_used(number));
+  return number;
+}
+
 group_memory::membership group_memory::enter(const detail::group_name& name, int rank) {
   const lock held(memory_);
   std::size_t row = none, free = none;
@@ -134,7 +144,7 @@ group_memory::membership group_memory::enter(const detail::group_name& name, int
     held.of.closed = held.of.closed || free == none;
     if (held.of.closed) return {};
     row = free;
-    held.of.last_number = held.of.last_number % max_number + 1;
+    held.of.last_number = unused_number_after(held.of.last_number, held.of.end);
     groups()[row] = {name, held.of.last_number, 0, 0, 0, not_requested, false};
   }
   entry& e = groups()[row];

@@ -86,6 +86,7 @@ class group_memory {
   std::byte* block(bool large, std::size_t index) const noexcept;
   std::uint8_t* used(bool large) const noexcept;
   entry* groups() const noexcept;
+  std::uint32_t unused_number_after(std::uint32_t number, std::size_t end) const noexcept;
   presence* ranks_of(std::size_t row) const noexcept;
   void await(std::size_t row, std::size_t rank) noexcept;
 

@@ -7,6 +7,7 @@
 set -u
 RANDOM=${TUTTI_TEST_SEED:-$$}
 seed=${TUTTI_TEST_SEED:-$$}
+unset TUTTI_TEST_SEED # programs report variables that they do not know
 here=$(dirname "$0")
 for what in setup lines slots address schedule p2p groups setup address p2p; do
   limit=20000

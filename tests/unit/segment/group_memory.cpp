@@ -161,6 +161,19 @@ TEST(group_memory, numbers_wrap_and_are_never_0) {
   EXPECT_EQ(g.enter_and_leave({4, 0}), 2u);
 }
 
+TEST(group_memory, no_two_open_groups_have_one_number) {
+  groups g(of_four, group_memory::max_number - 1);
+  const auto open = g.all.enter({1, 0}, 0);
+  EXPECT_EQ(open.number, group_memory::max_number);
+  const auto first = g.all.enter({2, 0}, 0);
+  EXPECT_EQ(first.number, 1u);
+  groups wrapped(of_four, group_memory::max_number - 1);
+  static_cast<void>(wrapped.all.enter({1, 0}, 0));  // the largest number
+  static_cast<void>(wrapped.all.enter({2, 0}, 0));  // 1
+  wrapped.all.initialize(group_memory::max_number - 1);
+  EXPECT_EQ(wrapped.all.enter({3, 0}, 0).number, 2u);
+}
+
 // Groups that only send messages use no memory. If a member requests it later, all members get it.
 TEST(group_memory, entries_need_no_blocks) {
   groups g;
