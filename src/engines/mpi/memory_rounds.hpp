@@ -44,7 +44,7 @@ struct memory_progress {
   };
   negotiation_step negotiation = negotiation_step::none;
   bool chosen_by_time = false;  // the exchange sets by_address (measured_times.hpp)
-  int wrong_owner = -1;         // the owner of a block of `at` bytes, which are not the expected ones
+  int wrong_owner = -1;         // of a block with `at` bytes, where another length is expected
   double began = 0;             // the time after the exchange, in microseconds
 };
 // Callers keep it in memory that they do not destroy.

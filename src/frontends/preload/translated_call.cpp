@@ -304,9 +304,9 @@ bool translated_call::translate_vector(const arguments& a) {
   return set_input(a.in, to_size(a.in_count), *t);
 }
 
-// The block that this rank sends to itself may be shorter than it expects, though MPI forbids that, as
-// in a scatterv: the MPIs copy what there is, and a rank that forwarded its call would miss the others. In an
-// allgatherv the others expect the longer block too.
+// The block that this rank sends to itself may be shorter than it expects, though MPI forbids that,
+// as in a scatterv: the MPIs copy what there is, and a rank that forwarded its call would miss the
+// others. In an allgatherv the others expect the longer block too.
 bool translated_call::fit_own_block(std::size_t bytes) {
   std::size_t& expected = out_.counts[to_size(rank_)];
   if (bytes > expected || (bytes < expected && call_.what == collective::allgatherv)) return false;
