@@ -62,46 +62,52 @@ struct mpi_context::ready_state {
     c.op.combine = combine;
     return c;
   }
-  void run_in_memory(collective what, bool in_place, const void* input, void* output,
-                     std::size_t count) const {
+  [[gnu::noinline]] void run_in_memory(collective what, bool in_place, const void* input, void* output,
+                                       std::size_t count) const {
     in_memory->run(memory_call(what, in_place, input, output, count));
     ep->look_for_rejections();
   }
 
-  template <bool Nonblocking, bool InPlace>
+  // InMemory: false if MPI makes all calls. Then nothing is tested in front of them.
+  template <bool Nonblocking, bool InMemory, bool InPlace>
   static void allreduce(const ready_native& r, const void* input, void* output, std::size_t count) {
     const ready_state& m = of(r);
-    if (count < m.direct_end) {
-      m.in_memory->allreduce(InPlace ? output : input, output, count, m.element_bytes, m.combine, nullptr);
-      return m.ep->look_for_rejections();
+    if constexpr (InMemory) {
+      if (count < m.direct_end) {
+        m.in_memory->allreduce(InPlace ? output : input, output, count, m.element_bytes, m.combine, nullptr);
+        return m.ep->look_for_rejections();
+      }
+      if (count < m.memory_end) return m.run_in_memory(collective::allreduce, InPlace, input, output, count);
     }
-    if (count < m.memory_end) return m.run_in_memory(collective::allreduce, InPlace, input, output, count);
     m.call_mpi<Nonblocking>(MPI_Allreduce, MPI_Iallreduce, InPlace ? MPI_IN_PLACE : input, output,
                             static_cast<int>(count), m.type, m.op, m.comm);
   }
-  template <bool Nonblocking, bool AtRoot>
+  template <bool Nonblocking, bool InMemory, bool AtRoot>
   static void bcast(const ready_native& r, const void* input, void* output, std::size_t count) {
     const ready_state& m = of(r);
-    if (count < m.direct_end) {
-      m.in_memory->bcast(AtRoot ? const_cast<void*>(input) : output, count * m.element_bytes, m.root);
-      return m.ep->look_for_rejections();
+    if constexpr (InMemory) {
+      if (count < m.direct_end) {
+        m.in_memory->bcast(AtRoot ? const_cast<void*>(input) : output, count * m.element_bytes, m.root);
+        return m.ep->look_for_rejections();
+      }
+      if (count < m.memory_end) return m.run_in_memory(collective::bcast, false, input, output, count);
     }
-    if (count < m.memory_end) return m.run_in_memory(collective::bcast, false, input, output, count);
     m.call_mpi<Nonblocking>(MPI_Bcast, MPI_Ibcast, AtRoot ? const_cast<void*>(input) : output,
                             static_cast<int>(count * m.elements), m.type, m.root, m.comm);
   }
-  template <bool Nonblocking>
+  template <bool Nonblocking, bool InMemory>
   static void allgather(const ready_native& r, const void* input, void* output, std::size_t count) {
     const ready_state& m = of(r);
-    if (count < m.memory_end) return m.run_in_memory(collective::allgather, false, input, output, count);
+    if (InMemory && count < m.memory_end)
+      return m.run_in_memory(collective::allgather, false, input, output, count);
     const int n = static_cast<int>(count * m.elements);
     m.call_mpi<Nonblocking>(MPI_Allgather, MPI_Iallgather, input, n, m.type, output, n, m.type, m.comm);
   }
-  template <bool Nonblocking>
+  template <bool Nonblocking, bool InMemory>
   static void allgatherv(const ready_native& r, const detail::counted_call& c) {
     const ready_state& m = of(r);
     const int* counts = static_cast<const int*>(c.out_counts);
-    if (m.memory_end > 0) {
+    if constexpr (InMemory) {
       const auto size = static_cast<std::size_t>(m.in_memory->size());
       call made = m.memory_call(collective::allgatherv, false, c.input, c.output,
                                 static_cast<std::size_t>(counts[m.rank]));
@@ -113,11 +119,11 @@ struct mpi_context::ready_state {
     m.call_mpi<Nonblocking>(MPI_Allgatherv, MPI_Iallgatherv, c.input, counts[m.rank], m.type, c.output,
                             counts, static_cast<const int*>(c.out_displs), m.type, m.comm);
   }
-  template <bool Nonblocking>
+  template <bool Nonblocking, bool InMemory>
   static void alltoallv(const ready_native& r, const detail::counted_call& c) {
     const ready_state& m = of(r);
     const auto ints = [](const void* p) { return static_cast<const int*>(p); };
-    if (m.memory_end > 0) {
+    if constexpr (InMemory) {
       const auto size = static_cast<std::size_t>(m.in_memory->size());
       call made = m.memory_call(collective::alltoallv, false, c.input, c.output, 0);
       made.in_counts = {ints(c.in_counts), size};
@@ -156,23 +162,23 @@ struct mpi_context::ready_state {
     }
   }
 
-  template <bool Nonblocking>
+  template <bool Nonblocking, bool InMemory>
   void choose(const call& c, ready_native& r) const {
     switch (c.what) {
       case collective::allreduce:
-        r.run = c.in_place ? allreduce<Nonblocking, true> : allreduce<Nonblocking, false>;
+        r.run = c.in_place ? allreduce<Nonblocking, InMemory, true> : allreduce<Nonblocking, InMemory, false>;
         break;
       case collective::bcast:
-        r.run = rank == c.root ? bcast<Nonblocking, true> : bcast<Nonblocking, false>;
+        r.run = rank == c.root ? bcast<Nonblocking, InMemory, true> : bcast<Nonblocking, InMemory, false>;
         break;
       case collective::allgather:
-        r.run = allgather<Nonblocking>;
+        r.run = allgather<Nonblocking, InMemory>;
         break;
       case collective::allgatherv:
-        r.run_counted = allgatherv<Nonblocking>;
+        r.run_counted = allgatherv<Nonblocking, InMemory>;
         break;
       case collective::alltoallv:
-        r.run_counted = alltoallv<Nonblocking>;
+        r.run_counted = alltoallv<Nonblocking, InMemory>;
         break;
       default:
         if (memory_end == 0) break;
@@ -217,10 +223,13 @@ ready_native mpi_context::make_ready(const call& c) {
   }
   if (!mpi_has(agreed_part(c, members().size()))) r.max_count = std::min(r.max_count, m->memory_end - 1);
   if (is_vector_form(c.what)) m->type = ep_.types().of_element(c.type);
-  if (ep_.polls_natives())
-    m->choose<true>(c, r);
+  const auto choose = [&]<bool InMemory>() {
+    return ep_.polls_natives() ? m->choose<true, InMemory>(c, r) : m->choose<false, InMemory>(c, r);
+  };
+  if (m->memory_end > 0)
+    choose.template operator()<true>();
   else
-    m->choose<false>(c, r);
+    choose.template operator()<false>();
   return r;
 }
 
