@@ -26,7 +26,9 @@ class group_entry {
   group_entry(node_memory& memory, const detail::group_name& name)
       : memory_(memory),
         sent_to_(new bool[static_cast<std::size_t>(memory.ranks())]()),
-        entered_(memory.groups().enter(name, memory.rank())) {}
+        entered_(memory.groups().enter(name, memory.rank())) {
+    if (entered_.closes) node_memory::report_full_table();
+  }
   ~group_entry() {
     memory_.groups().leave(entered_, memory_.rank(),
                            {sent_to_.get(), static_cast<std::size_t>(memory_.ranks())});

@@ -137,6 +137,13 @@ void node_memory::report_refusal(int reader, int owner, int error) noexcept {
                reader, owner, std::strerror(error));
 }
 
+void node_memory::report_full_table() noexcept {
+  std::fprintf(stderr,
+               "tutti: %zu communicators and groups are in use on a node; all later ones use MPI in place of "
+               "its memory (free those that the program no longer needs)\n",
+               shm::group_memory::sizes{}.all_groups);
+}
+
 std::unique_ptr<node_memory::collectives> node_memory::collectives_of(
     const shm::group_memory::membership& group, const std::vector<int>& members, int member) {
   const shm::group_memory::place found = groups_->blocks(group, members);

@@ -89,6 +89,8 @@ class node_memory {
   void count_exchange_in_lines() noexcept { ++exchanges_in_lines_; }
   /// Prints once that the kernel has refused a read. `reader`, `owner`: ranks of the job.
   void report_refusal(int reader, int owner, int error) noexcept;
+  /// Prints that the node has no numbers left for groups. One rank of the node calls it.
+  static void report_full_table() noexcept;
 
   // --- only if is_open()
 

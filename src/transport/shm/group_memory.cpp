@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <pthread.h>
 
@@ -141,8 +142,7 @@ group_memory::membership group_memory::enter(const detail::group_name& name, int
   }
   if (row == none) {
     if (free == none && held.of.end < of_.all_groups) free = held.of.end++;
-    held.of.closed = held.of.closed || free == none;
-    if (held.of.closed) return {};
+    if (free == none || held.of.closed) return {0, 0, !std::exchange(held.of.closed, true)};
     row = free;
     held.of.last_number = unused_number_after(held.of.last_number, held.of.end);
     groups()[row] = {name, held.of.last_number, 0, 0, 0, not_requested, false};

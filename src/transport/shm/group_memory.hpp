@@ -54,6 +54,7 @@ class group_memory {
   struct membership {
     std::uint32_t number = 0;  ///< 0: the table was full
     std::uint32_t row = 0;
+    bool closes = false;  ///< this is the first group without a number
   };
   /// The memory of a group. The heads of its blocks are 0 initially.
   struct place {

@@ -144,12 +144,15 @@ TEST(group_memory, a_full_table_admits_no_more_groups) {
   const auto refused = g.enter({n, 0}, 0, 2);
   EXPECT_EQ(refused.memory, nullptr);
   EXPECT_EQ(refused.in.number, 0u);
+  EXPECT_TRUE(refused.in.closes);
   g.all.leave(refused.in, 0);
   of_third.push_back(g.enter({3, 0}, 1, 2).in);
   for (int i = 0; i < 2; ++i) g.all.leave(of_third[static_cast<std::size_t>(i)], i);
   // Its second member, when an entry is free again.
   EXPECT_EQ(g.enter({n, 0}, 1, 2).memory, nullptr);
-  EXPECT_EQ(g.all.enter({n, 0}, 1).number, 0u);
+  const auto second = g.all.enter({n, 0}, 1);
+  EXPECT_EQ(second.number, 0u);
+  EXPECT_FALSE(second.closes);
   EXPECT_NE(g.enter({4, 0}, 1, 2).memory, nullptr);
 }
 
