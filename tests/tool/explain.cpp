@@ -196,7 +196,6 @@ TEST(explain, names_the_transport) {
        "the MPI's own collective"},
       {"", "allreduce --ranks 4 --bytes 64 --nodes 2x2" + native, "the MPI's own collective"},
       {"", "gatherv --ranks 4 --bytes 64" + native, "node memory, 1 round, and channels for long blocks"},
-      {"", "alltoallw --ranks 4 --bytes 64" + native, "the MPI's own collective"},
       {"", "allreduce --ranks 4 --algorithm ring" + mpi, "channels in node memory"},
       {"", "allreduce --ranks 4 --algorithm ring --nodes 2x2" + mpi,
        "channels in node memory, and MPI messages between nodes"},
