@@ -121,7 +121,9 @@ bool negotiated_calls::choose_by_address(const memory_progress& p) {
 }
 
 void negotiated_calls::record(const call& c, std::size_t bytes, const memory_progress& p) noexcept {
-  times_.record(c, bytes, p.by_address, static_cast<float>(microseconds_now() - p.began));
+  constexpr float shortest = 0.001f;  // call_times are more than 0
+  const auto took = static_cast<float>(microseconds_now() - p.began);
+  times_.record(c, bytes, p.by_address, std::max(took, shortest));
 }
 
 bool negotiated_calls::advance(const call& c, std::size_t bytes, memory_progress& p, bool overlaps) {
