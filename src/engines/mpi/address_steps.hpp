@@ -271,7 +271,7 @@ void address_steps<E>::send_parts(const address_round& r, std::uint64_t n) {
     if (!Kind::reads(r, i, r.member) || !of_.has_requested_messages(n, i)) [[likely]]
       continue;
     const address_part part = Kind::part(r, i, r.member);
-    if (part.bytes > 0) messages_.send(n, of_.rank_of(i), Kind::shared(r) + part.offset, part.bytes);
+    if (part.bytes > 0) messages_.send_once(n, of_.rank_of(i), Kind::shared(r) + part.offset, part.bytes);
   }
 }
 

@@ -32,8 +32,7 @@ struct memory_progress {
   bool posted = false;       // in this round, as far as this member posts
   bool second = false;       // of the two rounds of a piece in slices
   bool by_address = false;   // the rounds are those of address_steps.hpp
-  bool by_messages = false;  // by address: the parts of this round come as messages; of blocks of
-                             // varying length: a message of another length than expected comes
+  bool by_messages = false;  // by address: the parts of this round come as messages
   /// The steps of negotiated_calls.hpp, which precede the rounds.
   enum class negotiation_step : std::uint8_t {
     none,          // the call has no such steps, or they are complete

@@ -36,10 +36,11 @@ class part_messages {
 
   // `n`: the number of the round. `rank`: of the other member, in the node.
 
-  /// Sends a part, unless it has been sent in this round. `copy`: owns `data`, if the caller does
-  /// not keep it.
+  /// Sends a part. `copy`: owns `data`, if the caller does not keep it.
   void send(std::uint64_t n, int rank, const std::byte* data, std::size_t bytes,
             aligned_bytes copy = nullptr);
+  /// The same, unless a part has been sent to the rank in this round.
+  void send_once(std::uint64_t n, int rank, const std::byte* data, std::size_t bytes);
   /// Continues the sends, and all other messages of the node. A waiting owner must call it, because
   /// its readers wait for their parts.
   void progress();
@@ -47,6 +48,8 @@ class part_messages {
   bool all_sent(std::uint64_t first, std::uint64_t last, const shm::wait_site& site);
   /// Begins or continues a receive. Returns whether it is complete. A round has one at a time.
   bool receive(std::uint64_t n, int rank, std::byte* to, std::size_t bytes, const shm::wait_site& site);
+  /// The same for a part that nobody needs. Not in rounds with operand().
+  bool discard(std::uint64_t n, int rank, std::size_t bytes, const shm::wait_site& site);
   /// Memory for operands of a round, until end(n).
   std::byte* operand(std::uint64_t n, std::size_t bytes);
   std::byte* result(std::uint64_t n, std::size_t bytes);
@@ -87,10 +90,15 @@ std::uint64_t part_messages<Endpoint>::tag(std::uint64_t n) const noexcept {
 template <class Endpoint>
 void part_messages<Endpoint>::send(std::uint64_t n, int rank, const std::byte* data, std::size_t bytes,
                                    aligned_bytes copy) {
-  for (const sent_part& one : sent_)
-    if (one.n == n && one.rank == rank) return;
   sent_part& one = sent_.emplace_back(sent_part{n, rank, false, {}, std::move(copy)});
   ep_.messages_on_node()->isend(rank, tag(n), data, bytes, one.state);
+}
+
+template <class Endpoint>
+void part_messages<Endpoint>::send_once(std::uint64_t n, int rank, const std::byte* data, std::size_t bytes) {
+  for (const sent_part& one : sent_)
+    if (one.n == n && one.rank == rank) return;
+  send(n, rank, data, bytes);
 }
 
 template <class Endpoint>
@@ -127,6 +135,14 @@ bool part_messages<Endpoint>::receive(std::uint64_t n, int rank, std::byte* to, 
   if (!ep_.finished_on_node(r.state, site)) return false;
   r.under_way = false;
   return true;
+}
+
+template <class Endpoint>
+bool part_messages<Endpoint>::discard(std::uint64_t n, int rank, std::size_t bytes,
+                                      const shm::wait_site& site) {
+  receiver& r = receiver_of(n);
+  if (!r.under_way) r.operand = allocate_aligned(bytes);
+  return receive(n, rank, r.operand.get(), bytes, site);
 }
 
 template <class Endpoint>

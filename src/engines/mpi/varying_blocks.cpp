@@ -2,6 +2,7 @@
 #include "engines/mpi/varying_blocks.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "engines/mpi/mpi_endpoint.hpp"
 #include "transport/shm/length_mismatch.hpp"
@@ -73,46 +74,55 @@ void varying_blocks::copy_own(const call& c) const noexcept {
 bool varying_blocks::post(const call& c, memory_progress& p) {
   const int me = of_.member(), readers = readers_of(c, me);
   if (readers == 0) return true;
+  if (!of_.may_post(p.number, line_bytes)) return false;
   const std::size_t head = static_cast<std::size_t>(readers) * word_bytes;
   std::size_t all = head;
   for (int i = 0; i < of_.size(); ++i)
     if (reads(c, i, me)) all += block_for(c, i).bytes;
   const bool in_line = word_bytes + all <= line_bytes;
-  if (!of_.may_post(p.number, in_line ? line_bytes : in_slot_bytes)) return false;
+  if (!in_line && !of_.may_post(p.number, in_slot_bytes)) return false;
   const std::uint64_t place_word = in_line ? 0 : 1;
   std::byte* const line = of_.operand(p.number, line_bytes);
   memory::write(line, &place_word, word_bytes);
   std::byte* const to = in_line ? line + word_bytes : of_.operand(p.number, in_slot_bytes);
   const std::size_t end = in_line ? all : of_.slot_bytes();
   std::size_t at = head;
-  std::vector<message> messages;
+  bool has_messages = false;
   for (int i = 0; i < of_.size(); ++i) {
     if (!reads(c, i, me)) continue;
     const block one = block_for(c, i);
-    std::uint64_t word = one.bytes;
+    std::uint64_t word = std::uint64_t{at} << offset_bits | one.bytes;
     if (one.bytes > end - at) {
-      word |= as_message;
-      messages.push_back({i, one, nullptr});
+      word = as_message | one.bytes;
+      has_messages = true;
     } else {
       memory::write(to + at, one.data, one.bytes);
       at += one.bytes;
     }
     memory::write(to + word_of(c, i, me) * word_bytes, &word, word_bytes);
   }
-  // In place, blocks that arrive replace those that are sent.
-  if (c.what == collective::alltoallv && c.in_place)
-    for (message& m : messages) {
-      m.copy = allocate_aligned(m.contents.bytes);
-      memory::read(m.copy.get(), m.contents.data, m.contents.bytes);
-      m.contents.data = m.copy.get();
-    }
   of_.post(p.number, p.digest);
-  const auto first =
-      std::find_if(messages.begin(), messages.end(), [&](const message& m) { return m.to > me; });
-  std::rotate(messages.begin(), first, messages.end());
-  for (auto m = messages.rbegin(); m != messages.rend(); ++m)
-    messages_.send(p.number, of_.rank_of(m->to), m->contents.data, m->contents.bytes, std::move(m->copy));
+  if (!has_messages) return true;
+  for (int d = 1; d < of_.size(); ++d) {
+    const int i = (me + of_.size() - d) % of_.size();
+    if (!reads(c, i, me)) continue;
+    std::uint64_t word = 0;
+    memory::read(&word, to + word_of(c, i, me) * word_bytes, word_bytes);
+    if ((word & as_message) != 0) send(c, p.number, i);
+  }
+  of_.wake_members();  // this member waits longer than the readers of its post
   return true;
+}
+
+void varying_blocks::send(const call& c, std::uint64_t n, int reader) {
+  block one = block_for(c, reader);
+  aligned_bytes copy;
+  if (c.what == collective::alltoallv && c.in_place) {  // a block that arrives replaces it
+    copy = allocate_aligned(one.bytes);
+    memory::read(copy.get(), one.data, one.bytes);
+    one.data = copy.get();
+  }
+  messages_.send(n, of_.rank_of(reader), one.data, one.bytes, std::move(copy));
 }
 
 bool varying_blocks::take(const call& c, memory_progress& p, int owner) {
@@ -122,36 +132,19 @@ bool varying_blocks::take(const call& c, memory_progress& p, int owner) {
   memory::read(&place_word, line, word_bytes);
   const std::byte* const post =
       place_word == 0 ? line + word_bytes : of_.operand_of(p.number, owner, in_slot_bytes);
-  const std::size_t mine = word_of(c, of_.member(), owner);
-  memory::read(&word, post + mine * word_bytes, word_bytes);
-  if ((word & ~as_message) != to.bytes) [[unlikely]]
-    return discard(c, p, owner, word);
-  if ((word & as_message) != 0)
-    return messages_.receive(p.number, of_.rank_of(owner), to.data, to.bytes, site_of(c));
-  if (to.bytes == 0) return true;
-  // The blocks for earlier readers precede this one.
-  std::size_t at = static_cast<std::size_t>(readers_of(c, owner)) * word_bytes;
-  for (std::size_t i = 0; i < mine; ++i) {
-    std::uint64_t before = 0;
-    memory::read(&before, post + i * word_bytes, word_bytes);
-    if ((before & as_message) == 0) at += before;
+  memory::read(&word, post + word_of(c, of_.member(), owner) * word_bytes, word_bytes);
+  const bool is_message = (word & as_message) != 0;
+  const std::size_t bytes = is_message ? word & ~as_message : word & max_bytes_in_post;
+  const int rank = of_.rank_of(owner);
+  if (bytes != to.bytes) [[unlikely]] {
+    // The call goes on, so that nobody waits for this member, and throws at its end.
+    if (is_message && !messages_.discard(p.number, rank, bytes, site_of(c))) return false;
+    p.wrong_owner = owner;
+    p.at = bytes;
+    return true;
   }
-  memory::read(to.data, post + at, to.bytes);
-  return true;
-}
-
-// The call goes on, so that nobody waits for this member, and throws at its end.
-bool varying_blocks::discard(const call& c, memory_progress& p, int owner, std::uint64_t word) {
-  const std::size_t bytes = word & ~as_message;
-  if ((word & as_message) != 0) {
-    if (!p.by_messages) discarded_.push_back(allocate_aligned(bytes));
-    p.by_messages = true;
-    if (!messages_.receive(p.number, of_.rank_of(owner), discarded_.back().get(), bytes, site_of(c)))
-      return false;
-  }
-  p.by_messages = false;
-  p.wrong_owner = owner;
-  p.at = bytes;
+  if (is_message) return messages_.receive(p.number, rank, to.data, bytes, site_of(c));
+  memory::read(to.data, post + (word >> offset_bits), bytes);
   return true;
 }
 

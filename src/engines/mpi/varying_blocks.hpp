@@ -8,14 +8,14 @@
 //
 //   line: word 0 and the post, if both fit; otherwise word 1, and the slot has the post
 //   post: a word for each reader in member order, then the blocks that are no messages
-//   word of a reader: the length of its block in bytes; the highest bit is set for a message
+//   word of a reader: the length of its block in bytes. For a message the highest bit is set;
+//     otherwise the upper 32 bits are the offset of the block in the post
 //
 // An owner without messages returns at once. Other owners return when their messages are sent.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <utility>
 
@@ -37,7 +37,8 @@ class varying_blocks {
       : ep_(ep), of_(of), on_mismatch_(std::move(on_mismatch)), messages_(ep, group) {}
 
   /// Continues as far as possible without a wait. Returns whether the call is complete. Throws
-  /// mismatch_error if a block has another length than its reader expects.
+  /// mismatch_error, or truncation_error, when the call is complete, if a block is shorter, or
+  /// longer, than this member expects.
   bool advance(const call& c, memory_progress& p, bool overlaps);
 
  private:
@@ -45,16 +46,13 @@ class varying_blocks {
     const std::byte* data;
     std::size_t bytes;
   };
-  struct message {
-    int to;  // member
-    block contents;
-    aligned_bytes copy;
-  };
   struct place {
     std::byte* data;
     std::size_t bytes;
   };
   static constexpr std::uint64_t as_message = std::uint64_t{1} << 63;
+  static constexpr int offset_bits = 32;
+  static constexpr std::uint64_t max_bytes_in_post = (std::uint64_t{1} << offset_bits) - 1;
 
   /// Whether the owner has a block for this reader, which may be empty.
   bool reads(const call& c, int reader, int owner) const noexcept;
@@ -67,16 +65,15 @@ class varying_blocks {
   place place_of(const call& c, int owner) const noexcept;
   void copy_own(const call& c) const noexcept;
   bool post(const call& c, memory_progress& p);
+  void send(const call& c, std::uint64_t n, int reader);
   /// Returns false while the message of the owner is incomplete.
   bool take(const call& c, memory_progress& p, int owner);
-  bool discard(const call& c, memory_progress& p, int owner, std::uint64_t word);
   [[noreturn]] void throw_wrong_length(const call& c, const memory_progress& p) const;
 
   mpi_endpoint& ep_;
   node_memory::collectives& of_;
   std::function<void(std::uint64_t, int, std::uint64_t)> on_mismatch_;
   part_messages<mpi_endpoint> messages_;
-  std::deque<aligned_bytes> discarded_;  // messages of another length than expected
 };
 
 }  // namespace tutti::mpi

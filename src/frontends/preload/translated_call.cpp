@@ -62,15 +62,17 @@ bool translated_call::translate(const arguments& a, int rank, int size) {
     default:
       supported = translate_combining(a);
   }
-  return supported && separate_buffers();
+  return supported && separate_buffers(a);
 }
 
 // Handles one buffer that is passed for both sides. Open MPI computes the result that distinct
 // buffers would give. MPICH rejects it, unless blocks are apart or empty.
-bool translated_call::separate_buffers() {
-  const bool same = !call_.in_place && call_.input != nullptr && call_.input == call_.output &&
-                    call_.what != collective::bcast;
-  if (!same) return true;
+bool translated_call::separate_buffers(const arguments& a) {
+  // Blocks with gaps are packed already, into other buffers.
+  const bool sends_blocks = call_.in_counts.given();
+  const bool same = sends_blocks ? a.in != nullptr && a.in == a.out && in_.parts.empty() && out_.parts.empty()
+                                 : call_.input != nullptr && call_.input == call_.output;
+  if (!same || call_.in_place || call_.what == collective::bcast) return true;
   // A rank that forwarded its call would miss the others, which use the memory of the node.
   // alltoallw and reduce_scatter are not served there.
   if (call_.what == collective::alltoallw || call_.what == collective::reduce_scatter) return false;
@@ -80,13 +82,14 @@ bool translated_call::separate_buffers() {
 #endif
   const bool per_rank = call_.what == collective::alltoall || call_.what == collective::scatter ||
                         call_.what == collective::reduce_scatter_block;
-  std::size_t bytes = call_.count * call_.type.size * (per_rank ? to_size(size_) : 1);
-  if (call_.in_counts.given()) {
-    bytes = 0;
-    for (std::size_t i = 0; i < to_size(size_); ++i) bytes = std::max(bytes, in_.displs[i] + in_.counts[i]);
+  if (sends_blocks) {  // there may be anything between them
+    stage_blocks(in_, {a.in, a.in_counts, a.in_displs, a.in_type, a.in_types});
+    fill(in_);
+  } else {
+    const std::size_t bytes = call_.count * call_.type.size * (per_rank ? to_size(size_) : 1);
+    const auto* from = static_cast<const std::byte*>(call_.input);
+    in_.staging.assign(from, from + bytes);
   }
-  const auto* from = static_cast<const std::byte*>(call_.input);
-  in_.staging.assign(from, from + bytes);
   call_.input = in_.staging.data();
   return operand_copied_ = true;
 }
@@ -292,7 +295,7 @@ bool translated_call::translate_vector(const arguments& a) {
     const std::size_t bytes = to_size(a.out_count) * t->size;
     if (root && bytes < call_.count) return false;
     if (!root) call_.count = bytes;
-    return set_output(a.out, to_size(a.out_count), *t, false);
+    return set_output(a.out, to_size(a.out_count), *t, bytes > call_.count);
   }
   if (receives_blocks) call_.count = out_.counts[to_size(rank_)];
   if (call_.in_place) return true;
@@ -305,11 +308,18 @@ bool translated_call::translate_vector(const arguments& a) {
 }
 
 // The block that this rank sends to itself may be shorter than it expects, though MPI forbids that,
-// as in a scatterv: the MPIs copy what there is, and a rank that forwarded its call would miss the
-// others. In an allgatherv the others expect the longer block too.
+// as in a scatterv. The MPIs copy what there is, and a rank that forwarded its call would miss the
+// others. In an allgatherv the others expect the longer block too. Open MPI rejects such an
+// alltoallv.
 bool translated_call::fit_own_block(std::size_t bytes) {
   std::size_t& expected = out_.counts[to_size(rank_)];
-  if (bytes > expected || (bytes < expected && call_.what == collective::allgatherv)) return false;
+#ifdef OPEN_MPI
+  const bool may_be_shorter = call_.what == collective::gatherv;
+#else
+  const bool may_be_shorter = call_.what != collective::allgatherv;
+#endif
+  if (bytes > expected || (bytes < expected && !may_be_shorter)) return false;
+  if (bytes < expected && !out_.parts.empty()) fill(out_);  // finish() unpacks the whole block
   expected = bytes;
   return true;
 }

@@ -77,7 +77,7 @@ class translated_call {
   bool set_blocks(staged_side& s, const block_arrays& b, bool received, bool fill, const void*& at);
   void stage_blocks(staged_side& s, const block_arrays& b);
   void fill(staged_side& s);
-  bool separate_buffers();
+  bool separate_buffers(const arguments& a);
   bool fit_own_block(std::size_t bytes);
   const datatype* usable_type(int count, MPI_Datatype type);
 
