@@ -46,12 +46,6 @@ Examples:
   compare --json compare.json                        everything, for other programs to read
 Other variables, such as TUTTI_ALLREDUCE_ALGORITHM, reach the programs unchanged.)";
 
-std::string join(const std::vector<std::string>& words) {
-  std::string result;
-  for (const auto& word : words) result += (result.empty() ? "" : ",") + word;
-  return result;
-}
-
 settings parse(int argc, char** argv) {
   settings s;
   std::vector<std::string> names;
@@ -168,14 +162,11 @@ class driver {
     } else {
       words = bench::launcher_command(e.launcher, ranks, variables);
     }
-    std::vector<std::string> sizes;
-    for (const auto bytes : settings_.measure.sizes) sizes.push_back(std::to_string(bytes));
+    bench::options o = settings_.measure;
     // Longer measurements do not make a scheduler slice more precise.
-    const double budget = settings_.measure.budget_ms / (waits_for_scheduler(e, ranks, cores_) ? 10 : 1);
-    words.insert(words.end(), {(folder_ / e.program).string(), "--sizes", join(sizes), "--collectives",
-                               join(settings_.measure.collectives), "--budget-ms",
-                               fmt::format("{}", std::max(0.1, budget))});
-    if (settings_.measure.shared) words.push_back("--shared");
+    if (waits_for_scheduler(e, ranks, cores_)) o.budget_ms = std::max(0.1, o.budget_ms / 10);
+    words.push_back((folder_ / e.program).string());
+    for (const auto& word : bench::arguments(o)) words.push_back(word);
     return {words, variables};
   }
 

@@ -34,10 +34,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
+#include <optional>
 #include <ostream>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -59,6 +61,7 @@ struct options {
   std::vector<std::string> collectives = default_collectives();
   double budget_ms = 20;
   bool shared = false;
+  bool one_buffer = false;
 };
 
 // so that the elements can be counted in an int
@@ -88,6 +91,9 @@ inline void add_options(CLI::App& app, options& o) {
   app.add_option("--budget-ms", o.budget_ms, "Time for one collective at one size, in milliseconds")
       ->check(CLI::Range(0.1, 1e6))
       ->option_text(with_default("MS", o.budget_ms));
+  app.add_flag("--one-buffer", o.one_buffer,
+               "All cases use the same two buffers, as long as the longest case needs, as in the OSU "
+               "benchmarks; otherwise each case has its own (huge pages make a difference)");
 }
 
 // The sides and `compare` have it.
@@ -95,6 +101,25 @@ inline void add_shared_option(CLI::App& app, options& o) {
   app.add_flag("--shared", o.shared,
                "Allocate the buffers where the other processes of the node can map them: tutti's with "
                "tutti::shared_allocator, those of an MPI with MPI_Alloc_mem (without the preload)");
+}
+
+inline std::string joined(const std::vector<std::string>& words) {
+  std::string all;
+  for (const auto& word : words) all += (all.empty() ? "" : ",") + word;
+  return all;
+}
+
+// The command line that gives these options to a side.
+inline std::vector<std::string> arguments(const options& o) {
+  std::vector<std::string> sizes;
+  for (const auto bytes : o.sizes) sizes.push_back(std::to_string(bytes));
+  std::ostringstream budget;
+  budget << o.budget_ms;
+  std::vector<std::string> words{"--sizes",     joined(sizes), "--collectives", joined(o.collectives),
+                                 "--budget-ms", budget.str()};
+  if (o.shared) words.push_back("--shared");
+  if (o.one_buffer) words.push_back("--one-buffer");
+  return words;
 }
 
 // Exits if the user asks for help or the command line is wrong.
@@ -111,77 +136,105 @@ inline options parse(int argc, char** argv, const std::string& about) {
   return o;
 }
 
-// Measures all requested cases in these buffers; see run().
+// Measures one case in these buffers; see run(). Returns no value if the side does not offer the
+// collective, and otherwise whether the result was right.
 template <world Side>
-bool run_in(double* in, double* result, Side& side, std::string_view engine, const options& o,
-            std::ostream& out) {
+std::optional<bool> run_case(collective which, std::size_t bytes, double* in, double* result, Side& side,
+                             std::string_view engine, const options& o, std::ostream& out) {
   const int rank = side.rank();
   const int ranks = side.size();
-  bool good = true;
-  for (const auto& selected : o.collectives) {
-    const collective which = *collective_of(selected);
-    for (const std::size_t bytes : o.sizes) {
-      workload work(which, bytes, rank, ranks);
-      work.set_buffers(in, result);
-      bool right = true;
-      measurement measured;
-      const bool offered = side.with(which, work.get(), [&](auto&& operation) {
-        const auto check = [&](std::size_t step) {
-          work.prepare(step);
-          side.barrier();
-          operation();
-          right = right && side.max(work.correct(step) ? 0.0 : 1.0) == 0.0;
-        };
-        check(1);
-        measured = measure(side, bytes < 4096 || which == collective::barrier ? mode::loop : mode::single,
-                           o.budget_ms, operation, work);
-        // Once more, because the result of a repeated call must be right too.
-        check(workload::line);
-      });
-      if (!offered) break;
-      good = good && right;
-      if (rank == 0) {
-        nlohmann::ordered_json record{
-            {"engine", engine}, {"ranks", ranks}, {"collective", selected}, {"bytes", work.get().bytes}};
-        if (right) {
-          const auto rounded = [](double x) { return std::round(x * 1e4) / 1e4; };
-          record["us"] = rounded(measured.us);
-          record["noise"] = rounded(measured.noise);
-          record["samples"] = measured.samples;
-          record["loop"] = measured.loop;
-        } else {
-          record["error"] = "wrong result";
-        }
-        if constexpr (requires { record["algorithm"] = side.algorithm(which, work.get()); }) {
-          record["algorithm"] = side.algorithm(which, work.get());
-        }
-        out << record.dump() << std::endl;  // flushed, so that figures before a crash are kept
-      }
-      if (which == collective::barrier) break;  // it has no size
+  workload work(which, bytes, rank, ranks);
+  work.set_buffers(in, result);
+  bool right = true;
+  measurement measured;
+  const bool offered = side.with(which, work.get(), [&](auto&& operation) {
+    const auto check = [&](std::size_t step) {
+      work.prepare(step);
+      side.barrier();
+      operation();
+      right = right && side.max(work.correct(step) ? 0.0 : 1.0) == 0.0;
+    };
+    check(1);
+    measured = measure(side, bytes < 4096 || which == collective::barrier ? mode::loop : mode::single,
+                       o.budget_ms, operation, work);
+    // Once more, because the result of a repeated call must be right too.
+    check(workload::line);
+  });
+  if (!offered) return std::nullopt;
+  if (rank == 0) {
+    nlohmann::ordered_json record{
+        {"engine", engine}, {"ranks", ranks}, {"collective", name(which)}, {"bytes", work.get().bytes}};
+    if (right) {
+      const auto rounded = [](double x) { return std::round(x * 1e4) / 1e4; };
+      record["us"] = rounded(measured.us);
+      record["noise"] = rounded(measured.noise);
+      record["samples"] = measured.samples;
+      record["loop"] = measured.loop;
+    } else {
+      record["error"] = "wrong result";
     }
+    if constexpr (requires { record["algorithm"] = side.algorithm(which, work.get()); }) {
+      record["algorithm"] = side.algorithm(which, work.get());
+    }
+    out << record.dump() << std::endl;  // flushed, so that figures before a crash are kept
   }
-  return good;
+  return right;
+}
+
+// Calls measure(in, result) with buffers of so many elements.
+template <class Side, class Measure>
+auto with_buffers(bool shared, std::size_t in_elements, std::size_t out_elements, Measure&& measure) {
+  if (shared) {
+    const auto in = allocate_shared<Side>(in_elements), result = allocate_shared<Side>(out_elements);
+    return measure(in.get(), result.get());
+  }
+  const auto in = allocate(in_elements), result = allocate(out_elements);
+  return measure(in.get(), result.get());
 }
 
 // Measures all requested cases. Rank 0 writes one line of JSON for each case; a case that the side
 // does not offer has none. Returns, the same on every rank, whether all results were right.
+//
+// The pages of a buffer decide how fast the kernel copies it to another process: 512 KiB take 17 us
+// in huge pages and 53 us in small ones. If all cases shared one buffer, the longest case would
+// decide for all. So each case has its own, unless the user wants one (--one-buffer).
 template <world Side>
 bool run(Side& side, std::string_view engine, const options& o, std::ostream& out) {
-  std::size_t in_elements = 1;
-  std::size_t out_elements = 1;
-  for (const auto& selected : o.collectives) {
-    for (const std::size_t bytes : o.sizes) {
-      const workload work(*collective_of(selected), bytes, side.rank(), side.size());
-      in_elements = std::max(in_elements, work.in_elements());
-      out_elements = std::max(out_elements, work.out_elements());
-    }
+  const auto each_case = [&](auto&& visit) {
+    for (const auto& selected : o.collectives)
+      for (const std::size_t bytes : o.sizes)
+        if (!visit(*collective_of(selected), bytes)) break;
+  };
+  bool good = true;
+  const auto measure_case = [&](collective which, std::size_t bytes, double* in, double* result) {
+    const std::optional<bool> right = run_case(which, bytes, in, result, side, engine, o, out);
+    good = good && right.value_or(true);
+    return right && which != collective::barrier;  // a barrier has no size
+  };
+  const auto needs = [&](collective which, std::size_t bytes) {
+    const workload work(which, bytes, side.rank(), side.size());
+    return std::pair(work.in_elements(), work.out_elements());
+  };
+  if (o.one_buffer) {
+    std::size_t in_elements = 1, out_elements = 1;
+    each_case([&](collective which, std::size_t bytes) {
+      const auto [in, result] = needs(which, bytes);
+      in_elements = std::max(in_elements, in);
+      out_elements = std::max(out_elements, result);
+      return true;
+    });
+    with_buffers<Side>(o.shared, in_elements, out_elements, [&](double* in, double* result) {
+      each_case([&](collective which, std::size_t bytes) { return measure_case(which, bytes, in, result); });
+    });
+  } else {
+    each_case([&](collective which, std::size_t bytes) {
+      const auto [in_elements, out_elements] = needs(which, bytes);
+      return with_buffers<Side>(o.shared, in_elements, out_elements, [&](double* in, double* result) {
+        return measure_case(which, bytes, in, result);
+      });
+    });
   }
-  if (o.shared) {
-    const auto in = allocate_shared<Side>(in_elements), result = allocate_shared<Side>(out_elements);
-    return run_in(in.get(), result.get(), side, engine, o, out);
-  }
-  const auto in = allocate(in_elements), result = allocate(out_elements);
-  return run_in(in.get(), result.get(), side, engine, o, out);
+  return good;
 }
 
 }  // namespace bench

@@ -23,12 +23,6 @@ std::string program_of(const std::string& mpi) {
   return (fs::read_symlink("/proc/self/exe").parent_path() / ("native_" + mpi)).string();
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string all;
-  for (const auto& word : words) all += (all.empty() ? "" : ",") + word;
-  return all;
-}
-
 const char* title_of(variant v) {
   switch (v) {
     case variant::without:
@@ -65,10 +59,8 @@ class job {
     if (variant_ == variant::tuned)
       variables.emplace_back("TUTTI_COLL_SELECTION_JSON_FILE", fs::absolute(settings_.tree).string());
     if (!statistics.empty()) variables.emplace_back("TUTTI_PRELOAD_STATS", "json:" + statistics);
-    std::vector<std::string> sizes;
-    for (const auto bytes : o.sizes) sizes.push_back(std::to_string(bytes));
-    words.insert(words.end(), {program_of(mpi_.name), "--sizes", joined(sizes), "--collectives",
-                               joined(o.collectives), "--budget-ms", fmt::format("{}", o.budget_ms)});
+    words.push_back(program_of(mpi_.name));
+    for (const auto& word : arguments(o)) words.push_back(word);
     return run_child(words, variables, seconds(settings_.timeout_s));
   }
 
