@@ -59,6 +59,7 @@ TEST(transports, change_at_the_limits) {
       {collective::allreduce, 2, true, 8 * mib},
       {collective::reduce_scatter_block, 2, false, measured},
       {collective::reduce_scatter_block, 2, true, 128 * kib},
+      {collective::exscan, 2, false, measured},
   };
   for (const auto& one : cases) {
     const hierarchy node(one.ranks);

@@ -124,6 +124,13 @@ struct reduce_scatter_block : among_all {
   }
 };
 
+// Of two members: the operand of the first is the result of the second.
+struct exscan : among_all {
+  static bool reads(const address_round&, int reader, int owner) noexcept {
+    return owner == 0 && reader == 1;
+  }
+};
+
 // In the first round each member combines one slice. In the second one it shares the result.
 struct allreduce : among_all {
   static constexpr int rounds = 2;
@@ -145,7 +152,7 @@ struct allreduce : among_all {
 
 }  // namespace by_address
 
-/// Calls `f` with an object of the class of a kind that has limits in memory_pieces.hpp.
+/// Calls `f` with an object of the class of a kind that may go by address (memory_pieces.hpp).
 template <class F>
 decltype(auto) with_kind_by_address(collective what, F&& f) {
   switch (what) {
@@ -161,6 +168,8 @@ decltype(auto) with_kind_by_address(collective what, F&& f) {
       return f(by_address::alltoall());
     case collective::reduce_scatter_block:
       return f(by_address::reduce_scatter_block());
+    case collective::exscan:
+      return f(by_address::exscan());
     default:
       return f(by_address::bcast());
   }

@@ -140,6 +140,8 @@ constexpr bool is_measured(collective what, std::size_t bytes, bool in_place, in
     case collective::alltoall:
     case collective::reduce_scatter_block:
       return bytes >= min_part;
+    case collective::exscan:  // of more members, the later ones wait for one another's sums
+      return ranks == 2 && bytes >= min_part;
     default:
       return false;
   }
