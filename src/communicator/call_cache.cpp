@@ -96,6 +96,12 @@ count_intervals* call_cache::intervals_of(const call& c) noexcept {
   return nullptr;
 }
 
+prepared_call* call_cache::find_prepared(const call& c) noexcept {
+  if (c.count == 0 || c.algorithm != nullptr || c.composition != nullptr) return nullptr;
+  count_intervals* const known = intervals_of(c);
+  return known == nullptr ? nullptr : known->at(c.count).prepared;
+}
+
 count_intervals& call_cache::add_intervals(const call& c, std::vector<std::uint64_t> bounds) {
   constexpr std::size_t max_heads = 256;  // a program may change its root with every call
   if (intervals_.size() == max_heads) {

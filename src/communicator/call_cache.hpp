@@ -183,6 +183,9 @@ class call_cache {
   /// Stores a valid call without counts and what it runs. `kernel` replaces its operator, or is
   /// null. `engine` makes its collective ready; null: the engine is not called.
   cached_call& store(const call& c, prepared_call& p, mode how, combine_function kernel, context* engine);
+  /// What a call with this head ran whose count was in the same interval; null: there was none.
+  /// Unlike the entry, it may be older than the last call of the collective.
+  prepared_call* find_prepared(const call& c) noexcept;
   /// Whether the call repeats the stored one but for its count.
   bool repeats_head(const call& c) noexcept;
 

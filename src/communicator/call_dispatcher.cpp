@@ -50,7 +50,8 @@ void call_dispatcher::run_uncached(const call& c) {
       return run_rejected(c);
     }
     if (checked_mode_.is_on()) checked_mode_.compare(c);
-    prepared_call& p = find(c);
+    prepared_call* const known = cache_.find_prepared(c);
+    prepared_call& p = known != nullptr ? *known : find(c);
     store_in_cache(c, p);
     if (c.in_types != nullptr || c.out_types != nullptr) {
       packed_blocks packed(c);

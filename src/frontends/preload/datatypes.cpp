@@ -2,6 +2,7 @@
 #include "frontends/preload/datatypes.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "engines/mpi/type_contents.hpp"
 
@@ -106,11 +107,12 @@ class block_sequence {
 
 // Whether the bytes of an item are in the order of memory. Requires that its extent has no gaps. If
 // the answer is not obvious it is false, and items are packed.
-bool ordered(MPI_Datatype type) {
-  const mpi::type_contents c(type);
-  if (c.combiner == MPI_COMBINER_NAMED || mpi::type_contents::predefined(c.combiner)) return true;
-  if (!std::all_of(c.types.begin(), c.types.end(),
-                   [](MPI_Datatype part) { return type_extents(part).compact() && ordered(part); }))
+bool ordered(MPI_Datatype type, const mpi::type_envelope& envelope) {
+  if (envelope.predefined()) return true;
+  const mpi::type_contents c(type, envelope);
+  if (!std::all_of(c.types.begin(), c.types.end(), [](MPI_Datatype part) {
+        return type_extents(part).compact() && ordered(part, mpi::type_envelope(part));
+      }))
     return false;
   const auto n = c.ints.empty() ? 0 : static_cast<std::size_t>(c.ints[0]);
   const auto part = [&](std::size_t i) { return type_extents(c.types[i]).size; };
@@ -203,11 +205,9 @@ datatype datatypes::inspect(MPI_Datatype handle) const {
   t.extent = m.extent;
   t.true_lower = m.true_lower;
   t.true_extent = m.true_extent;
-  int ints = 0, addresses = 0, types = 0, combiner = 0;
-  mpi::check_type_query(PMPI_Type_get_envelope(handle, &ints, &addresses, &types, &combiner),
-                        "MPI_Type_get_envelope");
-  t.named = combiner == MPI_COMBINER_NAMED || mpi::type_contents::predefined(combiner);
-  t.dense = m.compact() && ordered(handle);
+  const mpi::type_envelope envelope(handle);
+  t.named = envelope.predefined();
+  t.dense = m.compact() && ordered(handle, envelope);
   // The gaps of MPI's pair types are those of a C struct.
   t.combinable = m.extent > 0 && m.lower == 0 && m.true_lower == 0 &&
                  (t.named || t.size == static_cast<std::size_t>(m.extent));
@@ -231,11 +231,20 @@ const datatype& datatypes::of(MPI_Datatype handle) {
   return *entries_.try_emplace(handle, std::move(made)).first->second;
 }
 
+bool datatypes::may_keep_decisions(MPI_Datatype handle) {
+  const auto held = mutex_.lock();
+  const auto at = entries_.find(handle);
+  if (at == entries_.end()) return true;  // a barrier, which has none
+  datatype& t = *at->second;
+  if (!t.named && !std::exchange(t.used_before, true)) return false;
+  return t.has_decisions = true;
+}
+
 bool datatypes::defer_free(MPI_Datatype handle) {
   const auto held = mutex_.lock();
   const auto at = entries_.find(handle);
   if (at == entries_.end() || at->second->named) return false;
-  invalidate();
+  if (at->second->has_decisions) invalidate();
   if (at->second->users != 0) {
     at->second->freed = true;
     return true;

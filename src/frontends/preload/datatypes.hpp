@@ -31,6 +31,9 @@ struct datatype {
   std::size_t true_extent = 0;    ///< distance from there to the end of the last byte
   element_kind kind = element_kind::opaque;
 
+  bool used_before = false;    ///< set by may_keep_decisions()
+  bool has_decisions = false;  ///< which its end must drop
+
   int users = 0;       ///< calls in progress that still need the handle
   bool freed = false;  ///< the program freed it while there were users
 };
@@ -57,7 +60,11 @@ class datatypes {
   void retain(const datatype& type);
   void release(const datatype& type);
 
-  /// Changes whenever a known datatype is forgotten, because its handle may get a new meaning.
+  /// Whether to keep the decision for a call with this datatype, which of() has found usable: not if
+  /// this is the first call of a derived datatype. Some programs make one for each call.
+  bool may_keep_decisions(MPI_Datatype handle);
+  /// Changes whenever a datatype with decisions is forgotten, because its handle may get a new
+  /// meaning.
   unsigned generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
   void invalidate() noexcept { generation_.fetch_add(1, std::memory_order_relaxed); }
 

@@ -177,7 +177,8 @@ bool translate(process& p, communicator_info& m, const arguments& a, const call_
   } catch (const error&) {
     return false;  // MPI rejects the arguments, and will report that to the program
   }
-  if (v == nullptr && decided_by_counts(p, a.what)) return !decide(p, m, translated.result()).forwarded;
+  if (v == nullptr && (decided_by_counts(p, a.what) || !p.types.may_keep_decisions(key.type)))
+    return !decide(p, m, translated.result()).forwarded;
   if (v == nullptr) v = &store_decision(m, a.what, make_decision(p, m, key, translated));
   if (v->forwarded) cache_forwarded(p, m, a.what, *v);
   return !v->forwarded;

@@ -193,7 +193,7 @@ layout structure(const contents& c, std::size_t extent) {
 layout item_of(MPI_Datatype type) {
   if (type == MPI_DATATYPE_NULL) throw_type_error("is MPI_DATATYPE_NULL", "pass a datatype");
   const contents c(type);
-  if (c.combiner == MPI_COMBINER_NAMED || contents::predefined(c.combiner)) return named(type);
+  if (c.predefined()) return named(type);
   const std::size_t extent = extent_of(type).bytes();
   switch (c.combiner) {
     case MPI_COMBINER_DUP:
