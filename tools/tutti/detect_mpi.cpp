@@ -120,13 +120,18 @@ bool has_launcher_name(const std::string& file) {
   return false;
 }
 
+// The names of the executables themselves are unique. Other launchers are asked, which takes some
+// milliseconds.
 std::string mpi_of_launcher(const std::string& file) {
+  const std::string name = names_of_file(file).back();
+  if (name == "orterun" || name == "prterun") return "openmpi";
+  if (name == "mpiexec.hydra" || name == "hydra_mpiexec") return "mpich";
   const std::string output = output_of({file, "--version"});
   if (contains_any(output, {"Open MPI", "OpenRTE", "PRRTE"})) return "openmpi";
   if (contains_any(output, {"HYDRA", "MPICH"})) return "mpich";
-  for (const std::string& name : names_of_file(file)) {
-    if (contains_any(name, {"openmpi", "orterun", "prterun"})) return "openmpi";
-    if (contains_any(name, {"mpich", "hydra"})) return "mpich";
+  for (const std::string& one : names_of_file(file)) {
+    if (contains_any(one, {"openmpi", "orterun", "prterun"})) return "openmpi";
+    if (contains_any(one, {"mpich", "hydra"})) return "mpich";
   }
   return {};
 }

@@ -40,6 +40,7 @@ void node_memory::open(MPI_Comm node, memory_use requested) {
   const shm::segment_part channels_part =
       layout.add_per_rank("channels and cells", of_messages.rank_bytes(), 4096);
   const shm::segment_part groups_part = layout.add("collectives of groups", sizes.bytes());
+  layout.allocate_later(groups_part, sizes.bytes_before_blocks());
   // Other ranks read this one after segment_.open(), for which all ranks are needed.
   if (requested >= memory_use::copy && size > 1) permit_reads();
   arenas_ = layout.add_per_rank("arenas", sizeof(shm::arena_offer));
@@ -54,7 +55,8 @@ void node_memory::open(MPI_Comm node, memory_use requested) {
   messages_.emplace(of_messages, memory.at(words_part), blocks, pids, rank_,
                     shm::process_messages::settings{});
   groups_.emplace(memory.at(groups_part), sizes);
-  if (rank_ == 0) groups_->initialize();
+  const bool has_pages = memory.kind() == shm::memory_kind::window || !shm::process_memory::can_allocate();
+  if (rank_ == 0) groups_->initialize(0, has_pages);
   messages_->offer();
   for (int r = 0; r < size; ++r) pids_.push_back(r == rank_ ? 0 : memory.pid(r));
   mapped_.resize(pids_.size());

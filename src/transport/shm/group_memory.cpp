@@ -8,6 +8,8 @@
 
 #include <pthread.h>
 
+#include "transport/shm/process_memory.hpp"
+
 namespace tutti::shm {
 namespace {
 
@@ -33,6 +35,8 @@ struct group_memory::entry {
 /// A rank of the node in an entry. `entered` stays when the rank leaves.
 enum class group_memory::presence : std::uint8_t { absent, awaited, entered };
 
+enum class group_memory::block_state : std::uint8_t { without_pages, unused, used };
+
 struct group_memory::table {
   pthread_mutex_t mutex;
   std::size_t end;  // all entries from here on are free
@@ -55,7 +59,7 @@ std::size_t group_memory::sizes::table_bytes() const noexcept {
   return in_lines(sizeof(table) + all_groups * (sizeof(entry) + static_cast<std::size_t>(ranks)));
 }
 
-// The table and its entries, a byte for each block (1: in use), and the blocks.
+// The table and its entries, a byte for each block, and the blocks.
 std::size_t group_memory::sizes::small_blocks() const noexcept {
   const auto all = static_cast<std::size_t>(ranks);
   const std::size_t others = table_bytes() + large_blocks() * large_block + in_use_bytes;
@@ -63,25 +67,28 @@ std::size_t group_memory::sizes::small_blocks() const noexcept {
   return std::clamp(left / small_block, min_small_groups * all, small_groups * all);
 }
 
+std::size_t group_memory::sizes::bytes_before_blocks() const noexcept {
+  return table_bytes() + in_lines(small_blocks() + large_blocks());
+}
+
 std::size_t group_memory::sizes::bytes() const noexcept {
-  return table_bytes() + in_lines(small_blocks() + large_blocks()) + small_blocks() * small_block +
-         large_blocks() * large_block;
+  return bytes_before_blocks() + small_blocks() * small_block + large_blocks() * large_block;
 }
 
 group_memory::group_memory(std::byte* memory, const sizes& of) noexcept : of_(of), memory_(memory) {}
 
-std::uint8_t* group_memory::used(bool large) const noexcept {
-  auto* const all = reinterpret_cast<std::uint8_t*>(memory_ + of_.table_bytes());
+group_memory::block_state* group_memory::states(bool large) const noexcept {
+  auto* const all = reinterpret_cast<block_state*>(memory_ + of_.table_bytes());
   return large ? all + of_.small_blocks() : all;
 }
 
 std::byte* group_memory::block(bool large, std::size_t index) const noexcept {
-  std::byte* const small = memory_ + of_.table_bytes() + in_lines(of_.small_blocks() + of_.large_blocks());
+  std::byte* const small = memory_ + of_.bytes_before_blocks();
   return large ? small + of_.small_blocks() * of_.small_block + index * of_.large_block
                : small + index * of_.small_block;
 }
 
-void group_memory::initialize(std::uint32_t last_number) {
+void group_memory::initialize(std::uint32_t last_number, bool has_pages) {
   pthread_mutexattr_t attributes;
   pthread_mutexattr_init(&attributes);
   pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
@@ -89,6 +96,7 @@ void group_memory::initialize(std::uint32_t last_number) {
   pthread_mutex_init(&reinterpret_cast<table*>(memory_)->mutex, &attributes);
   pthread_mutexattr_destroy(&attributes);
   reinterpret_cast<table*>(memory_)->last_number = last_number;
+  if (has_pages) std::fill_n(states(false), of_.small_blocks() + of_.large_blocks(), block_state::unused);
 }
 
 class group_memory::lock {
@@ -105,19 +113,27 @@ class group_memory::lock {
 
 // The first run of blocks that are free.
 std::size_t group_memory::reserve(bool large, std::size_t blocks) noexcept {
-  std::uint8_t* const first = used(large);
-  std::uint8_t* const end = first + (large ? of_.large_blocks() : of_.small_blocks());
-  std::uint8_t* const found = std::search_n(first, end, blocks, std::uint8_t{0});
+  block_state* const first = states(large);
+  block_state* const end = first + (large ? of_.large_blocks() : of_.small_blocks());
+  block_state* const found = std::search_n(first, end, blocks, block_state::used,
+                                           [](block_state one, block_state used) { return one != used; });
   if (found == end) return none;
-  std::fill_n(found, blocks, std::uint8_t{1});
-  return static_cast<std::size_t>(found - first);
+  const auto at = static_cast<std::size_t>(found - first);
+  const std::size_t bytes = large ? of_.large_block : of_.small_block;
+  for (std::size_t i = at; i < at + blocks; ++i) {
+    if (first[i] == block_state::without_pages && !process_memory::allocate(block(large, i), bytes))
+      return none;
+    first[i] = block_state::unused;
+  }
+  std::fill_n(found, blocks, block_state::used);
+  return at;
 }
 
 void group_memory::release(bool large, std::size_t first, std::size_t blocks) noexcept {
   const std::size_t bytes = large ? of_.large_block : of_.small_block;
   for (std::size_t i = first; i < first + blocks; ++i)
     std::memset(block(large, i), 0, std::min(bytes, of_.head));
-  std::fill_n(used(large) + first, blocks, std::uint8_t{0});
+  std::fill_n(states(large) + first, blocks, block_state::unused);
 }
 
 // After 2^27 groups the numbers of old ones come again, and some of these may still be open.

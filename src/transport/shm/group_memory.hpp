@@ -45,6 +45,7 @@ class group_memory {
     std::size_t small_blocks() const noexcept;
     std::size_t large_blocks() const noexcept { return large_groups * static_cast<std::size_t>(ranks); }
     std::size_t table_bytes() const noexcept;
+    std::size_t bytes_before_blocks() const noexcept;
     std::size_t bytes() const noexcept;
   };
   /// Numbers of groups are 1 .. max_number. Tags of messages have space for them.
@@ -62,11 +63,12 @@ class group_memory {
     bool large = false;
   };
 
-  /// `memory`: bytes(), initially 0, aligned to 128.
+  /// `memory`: bytes(), initially 0, aligned to 128. The blocks may have no pages yet.
   group_memory(std::byte* memory, const sizes& of) noexcept;
   /// By one rank, before the first enter() of any rank. `last_number`: for tests, the number before
-  /// that of the first group.
-  void initialize(std::uint32_t last_number = 0);
+  /// that of the first group. `has_pages`: that of the blocks; otherwise they get them with their
+  /// first group.
+  void initialize(std::uint32_t last_number = 0, bool has_pages = true);
 
   /// By each rank that uses the group, once. `rank`: in the node.
   membership enter(const detail::group_name& name, int rank);
@@ -82,10 +84,11 @@ class group_memory {
   struct table;
   class lock;
   enum class presence : std::uint8_t;
+  enum class block_state : std::uint8_t;
   std::size_t reserve(bool large, std::size_t blocks) noexcept;
   void release(bool large, std::size_t first, std::size_t blocks) noexcept;
   std::byte* block(bool large, std::size_t index) const noexcept;
-  std::uint8_t* used(bool large) const noexcept;
+  block_state* states(bool large) const noexcept;
   entry* groups() const noexcept;
   std::uint32_t unused_number_after(std::uint32_t number, std::size_t end) const noexcept;
   presence* ranks_of(std::size_t row) const noexcept;

@@ -10,11 +10,29 @@
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 namespace tutti::shm {
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+bool process_memory::allocate(void* memory, std::size_t bytes) noexcept {
+  static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto from = reinterpret_cast<std::uintptr_t>(memory) / page * page;
+  const std::uintptr_t to = reinterpret_cast<std::uintptr_t>(memory) + bytes;
+  int result = 0;
+  do result = madvise(reinterpret_cast<void*>(from), to - from, MADV_POPULATE_WRITE);
+  while (result != 0 && errno == EINTR);
+  return result == 0;
+}
+
+// Of no bytes, it only tests whether the kernel knows the advice.
+bool process_memory::can_allocate() noexcept { return madvise(nullptr, 0, MADV_POPULATE_WRITE) == 0; }
 
 // The futexes are not private, because the sleepers are other processes.
 void process_memory::sleep(std::atomic<std::uint32_t>& word, std::uint32_t value, int milliseconds) noexcept {

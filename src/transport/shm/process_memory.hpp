@@ -67,6 +67,12 @@ struct process_memory {
     return shared;
   }
 
+  /// Allocates shared memory that has no pages yet, which an access would do with a SIGBUS in case
+  /// there are none left. Returns false then. Also allocates the rest of the first and last page.
+  static bool allocate(void* memory, std::size_t bytes) noexcept;
+  /// Whether the kernel can do that (Linux 5.14).
+  static bool can_allocate() noexcept;
+
   // --- Sleeping
   static void arm(std::atomic<std::uint32_t>& word, std::uint32_t reasons) noexcept {
     word.store(reasons, std::memory_order_seq_cst);

@@ -68,7 +68,7 @@ std::string segment::create(memory_kind kind, const segment_layout& layout, segm
   if (why.empty())
     why = kind == memory_kind::memfd ? create_memfd("tutti-segment", bytes_, file_)
                                      : create_named_file(bytes_, offer.nonce[0], file_, name_);
-  if (why.empty()) why = allocate(file_, 0, shared_bytes_);
+  if (why.empty()) why = allocate(file_, 0, layout.allocated_shared_bytes());
   if (why.empty()) why = map();
   if (!why.empty()) {
     close();
@@ -85,9 +85,8 @@ std::string segment::create(memory_kind kind, const segment_layout& layout, segm
 // header is read before the file is mapped, because another file may have unallocated pages.
 std::string segment::attach(const segment_offer& offer, const segment_layout& layout) {
   begin(offer.kind, layout);
-  std::string why = offer.kind == memory_kind::memfd
-                        ? open_memfd(offer.pid, offer.file, offer.bytes, file_)
-                        : open_named_file(offer.name, offer.bytes, file_);
+  std::string why = offer.kind == memory_kind::memfd ? open_memfd(offer.pid, offer.file, offer.bytes, file_)
+                                                     : open_named_file(offer.name, offer.bytes, file_);
   segment_identity found{};
   if (why.empty() && pread(file_, &found, sizeof found, 0) != sizeof found) why = "the memory has no header";
   if (why.empty()) why = validate_identity(found, offer, layout);
@@ -151,7 +150,7 @@ std::string segment::join(int rank) {
     if (std::string why = allocate(file_, static_cast<std::size_t>(area - memory_), area_bytes_);
         !why.empty())
       return why;
-  if (area_bytes_ != 0) std::memset(area, 0, area_bytes_);
+  if (area_bytes_ != 0 && kind_ == memory_kind::window) std::memset(area, 0, area_bytes_);
   rank_ = rank;
   entry(rank).process = self_;
   entry(rank).role.store(segment_role::joined, std::memory_order_release);

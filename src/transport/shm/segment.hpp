@@ -9,8 +9,9 @@
 // After attach() and after join() all ranks agree whether each of them has succeeded. If one has
 // not, all of them call close(). engines/mpi/node_segment.hpp does that.
 //
-// The functions of the set-up return the reason of a failure as text. An empty text is success. All
-// memory is allocated during the set-up, so a lack of it is such a reason, and never a SIGBUS.
+// The functions of the set-up return the reason of a failure as text. An empty text is success. The
+// set-up allocates all memory but that of segment_layout::allocate_later(), so a lack of it is such
+// a reason, and never a SIGBUS.
 #pragma once
 
 #include <atomic>
@@ -65,7 +66,7 @@ class segment {
   /// Returns a reason if /dev/shm has no space for a window now. MPIs make windows of files there,
   /// and do not allocate them.
   static std::string validate_window_space(const segment_layout& layout);
-  /// By all ranks. Allocates the area of the rank, fills it with zeros and publishes its process.
+  /// By all ranks. Allocates the area of the rank, which has zeros, and publishes its process.
   std::string join(int rank);
   /// By all ranks, when all have attached or failed. Removes the name of the memory.
   void complete_attach() noexcept;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/shm/segment_layout.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
 #include <unistd.h>
 
+#include "transport/shm/process_memory.hpp"
 #include "tutti/version.hpp"
 
 namespace tutti::shm {
@@ -64,6 +66,13 @@ segment_part segment_layout::add_per_rank(std::string_view name, std::size_t byt
   return append(area_end_, name, bytes, alignment, true);
 }
 
+void segment_layout::allocate_later(const segment_part& part, std::size_t all_but) noexcept {
+  if (process_memory::can_allocate()) allocated_end_ = part.offset + all_but;
+}
+
+std::size_t segment_layout::allocated_shared_bytes() const noexcept {
+  return round_up(std::min(allocated_end_, shared_end_), page_bytes());
+}
 std::size_t segment_layout::shared_bytes() const noexcept { return round_up(shared_end_, page_bytes()); }
 std::size_t segment_layout::area_bytes() const noexcept { return round_up(area_end_, page_bytes()); }
 std::size_t segment_layout::area_offset(int rank) const noexcept {

@@ -59,11 +59,17 @@ class segment_layout {
   /// Adds a block of `bytes` for each rank.
   segment_part add_per_rank(std::string_view name, std::size_t bytes, std::size_t alignment = segment_line);
 
+  /// Leaves all but the first bytes of `part`, the last shared part, unallocated at the set-up. Its
+  /// user allocates them with process_memory::allocate() before any access. Ignored if the kernel
+  /// cannot do that.
+  void allocate_later(const segment_part& part, std::size_t all_but) noexcept;
+
   int ranks() const noexcept { return ranks_; }
   /// The size of the segment, a multiple of the page size.
   std::size_t bytes() const noexcept;
-  std::size_t shared_bytes() const noexcept;  ///< the size of all that precedes the areas
-  std::size_t area_bytes() const noexcept;    ///< the size of one area
+  std::size_t shared_bytes() const noexcept;            ///< the size of all that precedes the areas
+  std::size_t allocated_shared_bytes() const noexcept;  ///< those that the set-up allocates
+  std::size_t area_bytes() const noexcept;              ///< the size of one area
   std::size_t area_offset(int rank) const noexcept;
   /// Depends on the ranks, on all parts and on the version of the library.
   std::uint64_t hash() const noexcept { return hash_; }
@@ -74,6 +80,7 @@ class segment_layout {
 
   int ranks_;
   std::size_t shared_end_, area_end_ = 0;
+  std::size_t allocated_end_ = ~std::size_t{0};
   std::uint64_t hash_;
 };
 
