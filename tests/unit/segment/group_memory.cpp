@@ -14,11 +14,13 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "engines/mpi/memory_pieces.hpp"
 #include "transport/shm/node_collectives.hpp"
+#include "transport/shm/process_memory.hpp"
 #include "transport/shm/process_messages.hpp"
 
 namespace tutti::shm {
@@ -88,6 +90,62 @@ TEST(group_memory, all_members_find_the_same_place_and_number) {
     const auto again = g.enter({1, 2}, i, 3);
     EXPECT_EQ(again.memory, one.memory);
     EXPECT_EQ(again.in.number, one.in.number);
+  }
+}
+
+// Its blocks are longer than a page.
+constexpr group_memory::sizes in_pages{4, 8192, 16384};
+
+/// The memory is that of `in_pages`, and the file behind it has `bytes`.
+struct memory_in_a_file {
+  explicit memory_in_a_file(std::size_t bytes) : mapped_(in_pages.bytes()) {
+    const int file = memfd_create("groups", MFD_CLOEXEC);
+    if (file < 0 || ftruncate(file, static_cast<off_t>(bytes)) != 0) std::abort();
+    at = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (at == MAP_FAILED) std::abort();
+    fd = file;
+  }
+  ~memory_in_a_file() { munmap(at, mapped_), close(fd); }
+  memory_in_a_file(const memory_in_a_file&) = delete;
+  std::byte* get() const { return static_cast<std::byte*>(at); }
+  blkcnt_t pages() const {
+    struct stat is {};
+    return fstat(fd, &is) == 0 ? is.st_blocks * 512 / sysconf(_SC_PAGESIZE) : -1;
+  }
+  void* at = nullptr;
+  int fd = -1;
+
+ private:
+  std::size_t mapped_;
+};
+
+TEST(group_memory, blocks_get_their_pages_with_their_first_group) {
+  if (!process_memory::can_allocate()) GTEST_SKIP() << "the kernel has no MADV_POPULATE_WRITE";
+  const memory_in_a_file memory(in_pages.bytes());
+  group_memory all(memory.get(), in_pages);
+  all.initialize(0, false);
+  const blkcnt_t before = memory.pages();
+  const auto one = enter_with_blocks(all, {1, 2}, 0, 2);
+  ASSERT_NE(one.memory, nullptr);
+  const blkcnt_t with_one = memory.pages();
+  EXPECT_GE(with_one, before + static_cast<blkcnt_t>(2 * in_pages.large_block) / sysconf(_SC_PAGESIZE));
+  std::memset(one.memory, 1, 2 * in_pages.large_block);
+  EXPECT_EQ(memory.pages(), with_one);
+  all.leave(one.in, 0);
+  all.leave(enter_with_blocks(all, {1, 2}, 1, 2).in, 1);
+  EXPECT_EQ(enter_with_blocks(all, {3, 4}, 0, 2).memory, one.memory);
+  EXPECT_EQ(memory.pages(), with_one);
+}
+
+TEST(group_memory, has_no_blocks_if_there_are_no_pages) {
+  if (!process_memory::can_allocate()) GTEST_SKIP() << "the kernel has no MADV_POPULATE_WRITE";
+  const memory_in_a_file memory(in_pages.bytes_before_blocks());
+  group_memory all(memory.get(), in_pages);
+  all.initialize(0, false);
+  for (int i = 0; i < 2; ++i) {
+    const auto one = enter_with_blocks(all, {1, 2}, i, 2);
+    EXPECT_NE(one.in.number, 0u);
+    EXPECT_EQ(one.memory, nullptr);
   }
 }
 
