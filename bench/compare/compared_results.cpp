@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <ctime>
 #include <limits>
 #include <set>
@@ -193,6 +194,43 @@ std::string results::rows(int ranks, const options& o, const std::optional<std::
   return text;
 }
 
+std::optional<results::summary> results::summary_of(int ranks, const std::string& engine,
+                                                    const std::string& native) const {
+  std::set<case_key> cases;
+  for (const auto& r : runs_) {
+    if (r.ranks != ranks || r.engine != engine) continue;
+    for (const auto& [key, f] : r.figures) cases.insert(key);
+  }
+  summary s;
+  double logarithms = 0;
+  for (const auto& key : cases) {
+    const auto ours = best_of(ranks, engine, key);
+    const auto theirs = best_of(ranks, native, key);
+    if (!ours || !theirs || ours->us <= 0 || theirs->us <= 0) continue;
+    const double multiple = theirs->us / ours->us;
+    logarithms += std::log(multiple);
+    if (s.cells++ == 0 || multiple < s.lowest) {
+      s.lowest = multiple;
+      s.lowest_at = key;
+    }
+  }
+  if (s.cells == 0) return std::nullopt;
+  s.geomean = std::exp(logarithms / static_cast<double>(s.cells));
+  return s;
+}
+
+void results::print_summary(int ranks, const std::string& engine) const {
+  for (const auto& native : natives) {
+    const auto s = summary_of(ranks, engine, native);
+    if (!s) continue;
+    fmt::print("{}: geometric mean {:.2f} over {} cells; lowest {:.2f}, {}\n", engine_of(native).title,
+               s->geomean, s->cells, s->lowest,
+               s->lowest_at.bytes == 0
+                   ? s->lowest_at.collective
+                   : fmt::format("{} of {}", s->lowest_at.collective, size_name(s->lowest_at.bytes)));
+  }
+}
+
 // Prints the distance of the cores in the runs that count.
 void results::print_distance(int ranks) const {
   const auto where = common(ranks);
@@ -238,6 +276,7 @@ void results::print(const options& o, const std::vector<int>& ranks) const {
       fmt::print("\n{}{}: microseconds, and the time of the native collective as a multiple\n",
                  engine_of(name).title, name == preferred ? " (the default engine)" : "");
       fmt::print("{}", rows(p, o, name));
+      print_summary(p, name);
     }
     const auto is_native = [](const std::string& name) { return engine_of(name).kind == family::native; };
     if (std::any_of(present.begin(), present.end(), is_native)) {
@@ -277,6 +316,20 @@ void results::add_best(nlohmann::ordered_json& entry, int ranks, const std::stri
     if (const auto theirs = best_of(ranks, native, which)) entry[native + "_ratio"] = theirs->us / b->us;
 }
 
+void results::add_summaries(nlohmann::ordered_json& summaries, int ranks, const std::string& engine) const {
+  if (engine_of(engine).kind == family::native) return;
+  for (const auto& native : natives) {
+    const auto s = summary_of(ranks, engine, native);
+    if (!s) continue;
+    summaries.push_back({{"engine", engine},
+                         {"native", native},
+                         {"ranks", ranks},
+                         {"cells", s->cells},
+                         {"geomean", s->geomean},
+                         {"lowest", s->lowest}});
+  }
+}
+
 // Uses the format of Google Benchmark, so that tools for it find names and times.
 nlohmann::ordered_json results::json() const {
   using nlohmann::ordered_json;
@@ -295,7 +348,8 @@ nlohmann::ordered_json results::json() const {
                         {"num_cpus", cores_},
                         {"processor", tutti::tuning::processor()},
                         {"copy_speed", copies}}},
-                      {"benchmarks", ordered_json::array()}};
+                      {"benchmarks", ordered_json::array()},
+                      {"summaries", ordered_json::array()}};
 
   std::set<int> ranks;
   for (const auto& r : runs_) ranks.insert(r.ranks);
@@ -325,6 +379,7 @@ nlohmann::ordered_json results::json() const {
         entry["runs"] = all;
         result["benchmarks"].push_back(std::move(entry));
       }
+      add_summaries(result["summaries"], p, name);
     }
   }
   return result;

@@ -86,6 +86,17 @@ class results {
     std::string algorithm;
   };
 
+  // The times of a native collective as multiples of an engine's times, over all cells.
+  struct summary {
+    std::size_t cells = 0;
+    double geomean = 0;
+    double lowest = 0;
+    case_key lowest_at{};
+  };
+
+  [[nodiscard]] std::optional<summary> summary_of(int ranks, const std::string& engine,
+                                                  const std::string& native) const;
+  void print_summary(int ranks, const std::string& engine) const;
   void find_distances();
   void find_common();
   [[nodiscard]] bool is_comparable(const attempt& r) const;
@@ -95,6 +106,7 @@ class results {
   void print_distance(int ranks) const;
   void add_best(nlohmann::ordered_json& entry, int ranks, const std::string& engine,
                 const case_key& which) const;
+  void add_summaries(nlohmann::ordered_json& summaries, int ranks, const std::string& engine) const;
   [[nodiscard]] std::string rows(int ranks, const options& o, const std::optional<std::string>& tutti) const;
 
   int cores_;

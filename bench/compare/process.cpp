@@ -148,6 +148,21 @@ std::vector<std::string> launcher_command(const std::string& launcher, int ranks
   return words;
 }
 
+std::vector<std::string> cluster_command(const std::string& cluster, const std::string& launcher, int nodes,
+                                         int ranks) {
+  return {cluster,
+          "--quiet",
+          "--mpi",
+          mpi_of(launcher),
+          "--nodes",
+          std::to_string(nodes),
+          "--ranks-per-node",
+          std::to_string(ranks / nodes),
+          "--"};
+}
+
+std::string mpi_of(const std::string& launcher) { return launcher.substr(launcher.rfind('.') + 1); }
+
 bool in_path(const std::string& program) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "" : path);

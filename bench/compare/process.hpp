@@ -31,6 +31,14 @@ child_result run_child(const std::vector<std::string>& command, const environmen
 // Adds the variables that it needs to `variables`.
 std::vector<std::string> launcher_command(const std::string& launcher, int ranks, environment& variables);
 
+// Returns the first words of a command that starts this many ranks on a cluster of namespaces.
+// `cluster`: scripts/cluster. `ranks`: a multiple of `nodes`.
+std::vector<std::string> cluster_command(const std::string& cluster, const std::string& launcher, int nodes,
+                                         int ranks);
+
+// Returns the name of the MPI of a launcher: openmpi for mpirun.openmpi.
+std::string mpi_of(const std::string& launcher);
+
 // Returns whether PATH has such a program.
 bool in_path(const std::string& program);
 
