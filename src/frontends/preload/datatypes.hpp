@@ -60,8 +60,8 @@ class datatypes {
   void retain(const datatype& type);
   void release(const datatype& type);
 
-  /// Whether to keep the decision for a call with this datatype, which of() has found usable. Not if
-  /// this is the first call of a derived datatype, because some programs make one for each call.
+  /// Whether to keep the decision for a call with this datatype, which of() has found usable. Not
+  /// if this is the first call of a derived datatype, because some programs make one for each call.
   bool may_keep_decisions(MPI_Datatype handle);
   /// Changes whenever a datatype with decisions is forgotten, because its handle may get a new
   /// meaning.
