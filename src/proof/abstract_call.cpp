@@ -2,8 +2,8 @@
 #include "proof/abstract_call.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <numeric>
+
+#include "proof/block_rule.hpp"
 
 namespace tutti::proof {
 
@@ -34,117 +34,6 @@ block_table make_block_table(std::vector<std::size_t> counts, bool gaps, bool ba
   }
   l.counts = std::move(counts);
   return l;
-}
-
-bool pseudorandom_below(std::uint64_t a, std::uint64_t b, std::uint64_t limit) {
-  std::uint64_t x = a * 0x9e3779b97f4a7c15u + b * 0xbf58476d1ce4e5b9u + 0x94d049bb133111ebu;
-  x ^= x >> 31;
-  x *= 0xd6e8feb86659fd93u;
-  x ^= x >> 29;
-  return x % 64 < limit;
-}
-
-bool is_edge(const case_options& w, int from, int to) {
-  if (w.graph == 0) return to == (from + 1) % w.ranks || from == (to + 1) % w.ranks;
-  if (w.graph == 1) return from == 0 || to == 0;
-  return pseudorandom_below(static_cast<std::uint64_t>(from), static_cast<std::uint64_t>(to),
-                            64 / static_cast<unsigned>(std::max(2, w.ranks / 4)));
-}
-
-std::size_t block_of(const case_options& w, int from, int to) {
-  if (w.blocks == blocks_are::even || w.count == 0) return w.count;
-  return (1 + static_cast<std::size_t>(from) * 3 + static_cast<std::size_t>(to) * 5) % (w.count + 1);
-}
-
-void add_neighbors(const case_options& w, abstract_call& p) {
-  const auto ranks = static_cast<std::size_t>(w.ranks);
-  p.sources.resize(ranks);
-  p.destinations.resize(ranks);
-  for (int from = 0; from < w.ranks; ++from)
-    for (int to = 0; to < w.ranks; ++to)
-      if (is_edge(w, from, to)) {
-        p.destinations[static_cast<std::size_t>(from)].push_back(to);
-        p.sources[static_cast<std::size_t>(to)].push_back(from);
-      }
-  // Lists of neighbors need not be sorted.
-  for (std::size_t r = 0; r < ranks; r += 2) std::reverse(p.sources[r].begin(), p.sources[r].end());
-  const bool gaps = w.blocks == blocks_are::uneven;
-  const bool same_for_all_peers = w.what == collective::neighbor_allgatherv;
-  for (int r = 0; r < w.ranks; ++r) {
-    const auto me = static_cast<std::size_t>(r);
-    std::vector<std::size_t> send_counts, recv_counts;
-    for (const int to : p.destinations[me])
-      send_counts.push_back(block_of(w, r, same_for_all_peers ? 0 : to));
-    for (const int from : p.sources[me]) recv_counts.push_back(block_of(w, from, same_for_all_peers ? 0 : r));
-    p.counts[me] = same_for_all_peers ? block_of(w, r, 0) : 0;
-    if (!same_for_all_peers) p.in[me] = make_block_table(send_counts, gaps, false);
-    p.out[me] = make_block_table(recv_counts, gaps, true);
-  }
-}
-
-// In an inter-group call, both groups have operands of the same length, each divided among its own
-// members.
-std::vector<std::size_t> operand_blocks(const case_options& w, const abstract_call& p,
-                                        const abstract_call::range& group) {
-  const auto blocks = [&](const abstract_call::range& members) {
-    std::vector<std::size_t> all;
-    for (int r = members.first; r < members.last; ++r) all.push_back(block_of(w, r, 2));
-    return all;
-  };
-  auto mine = blocks(group);
-  if (w.first_group == 0) return mine;
-  const auto other = p.remote_group(group.first);
-  const auto theirs = blocks(other);
-  if (w.blocks == blocks_are::even) {
-    for (std::size_t& n : mine) n *= theirs.size();
-    return mine;
-  }
-  const auto sum = std::accumulate(mine.begin(), mine.end(), std::size_t{0}),
-             other_sum = std::accumulate(theirs.begin(), theirs.end(), std::size_t{0});
-  if (sum < other_sum) mine.back() += other_sum - sum;
-  return mine;
-}
-
-void add_tables(const case_options& w, abstract_call& p) {
-  const bool gaps = w.blocks == blocks_are::uneven;
-  for (int r = 0; r < w.ranks; ++r) {
-    const auto me = static_cast<std::size_t>(r);
-    const abstract_call::range from = p.remote_group(r);
-    std::vector<std::size_t> blocks;
-    switch (w.what) {
-      case collective::gatherv:
-      case collective::allgatherv:
-        p.counts[me] = p.has_operand(r) ? block_of(w, r, 0) : 0;
-        if (!p.has_result(r)) break;
-        for (int s = from.first; s < from.last; ++s) blocks.push_back(block_of(w, s, 0));
-        p.out[me] = make_block_table(blocks, gaps, true);
-        break;
-      case collective::scatterv:
-        p.counts[me] = p.has_result(r) ? block_of(w, r, 1) : 0;
-        if (r != w.root) break;
-        for (int s = from.first; s < from.last; ++s) blocks.push_back(block_of(w, s, 1));
-        p.in[me] = make_block_table(blocks, gaps, false);
-        break;
-      case collective::reduce_scatter:
-        blocks = operand_blocks(w, p, p.local_group(r));
-        p.counts[me] = blocks[static_cast<std::size_t>(r - p.local_group(r).first)];
-        p.in[me] = make_block_table(blocks, false, false);
-        break;
-      case collective::alltoallv:
-      case collective::alltoallw:
-        p.counts[me] = 0;
-        for (int s = from.first; s < from.last; ++s)
-          blocks.push_back(w.in_place ? block_of(w, std::min(r, s), std::max(r, s)) : block_of(w, s, r));
-        p.out[me] = make_block_table(blocks, gaps, true);
-        if (w.in_place) break;
-        for (int s = from.first; s < from.last; ++s)
-          blocks[static_cast<std::size_t>(s - from.first)] = block_of(w, r, s);
-        p.in[me] = make_block_table(blocks, gaps, false);
-        break;
-      default:
-        break;
-    }
-  }
 }
 
 }  // namespace
@@ -233,7 +122,7 @@ std::size_t abstract_call::output_size(int rank) const noexcept {
 }
 
 std::string abstract_call::text() const {
-  std::size_t max_count = 0;
+  std::size_t max_count = longest_block;
   for (const std::size_t c : counts) max_count = std::max(max_count, c);
   for (const block_table& l : out)
     for (const std::size_t c : l.counts) max_count = std::max(max_count, c);
@@ -251,27 +140,51 @@ std::string abstract_call::text() const {
   return all;
 }
 
-abstract_call make_abstract_call(const case_options& w) {
-  abstract_call p;
-  p.what = w.what;
-  p.ranks = w.ranks;
-  p.root = is_rooted(w.what) ? w.root : 0;
-  p.in_place = w.in_place;
-  p.ordered = w.ordered;
-  p.parameter_values = w.parameter_values;
-  p.element_bytes = w.element_bytes;
-  p.first_group = w.first_group;
+namespace {
+
+// Makes the tables and neighbors of ranks [first, last), and the counts of all ranks.
+abstract_call make_call(const case_options& w, int first, int last) {
+  using side = block_rule::side;
+  const block_rule rule(w);
+  abstract_call p = rule.head();
   const auto ranks = static_cast<std::size_t>(w.ranks);
-  p.counts.assign(ranks, w.what == collective::barrier ? 0 : w.count);
+  p.counts.resize(ranks);
   p.in.resize(ranks);
   p.out.resize(ranks);
-  if (w.what == collective::reduce_scatter_block && w.first_group != 0)
-    for (int r = 0; r < w.ranks; ++r)
-      p.counts[static_cast<std::size_t>(r)] *= static_cast<std::size_t>(p.remote_group(r).size());
-  if (w.what == collective::neighbor_allgatherv || w.what == collective::neighbor_alltoallv)
-    add_neighbors(w, p);
-  else
-    add_tables(w, p);
+  for (int r = 0; r < w.ranks; ++r) p.counts[static_cast<std::size_t>(r)] = rule.count(r);
+  const bool neighbors = is_neighborhood(w.what);
+  if (neighbors) {
+    p.sources.resize(ranks);
+    p.destinations.resize(ranks);
+  }
+  const bool gaps = w.blocks == blocks_are::uneven;
+  for (int r = first; r < last; ++r) {
+    const auto me = static_cast<std::size_t>(r);
+    if (neighbors) {
+      p.sources[me] = rule.sources(r);
+      p.destinations[me] = rule.destinations(r);
+    }
+    const auto lengths = [&](side which) {
+      std::vector<std::size_t> all;
+      for (const int owner : rule.block_owners(which, r)) all.push_back(rule.length(which, r, owner));
+      return all;
+    };
+    if (rule.has_table(side::in, r))
+      p.in[me] = make_block_table(lengths(side::in), gaps && w.what != collective::reduce_scatter, false);
+    if (rule.has_table(side::out, r)) p.out[me] = make_block_table(lengths(side::out), gaps, true);
+  }
+  return p;
+}
+
+}  // namespace
+
+abstract_call make_abstract_call(const case_options& w) { return make_call(w, 0, w.ranks); }
+
+abstract_call make_abstract_call(const case_options& w, int rank) {
+  abstract_call p = make_call(w, rank, rank + 1);
+  const bool has_all_counts =
+      w.what != collective::alltoallv && w.what != collective::alltoallw && !is_neighborhood(w.what);
+  if (!has_all_counts) p.longest_block = w.count;
   return p;
 }
 
@@ -301,61 +214,6 @@ std::vector<schedule> write_all(const writer& write, const abstract_call& p) {
     all.push_back(b.finish());
   }
   return all;
-}
-
-variables variables_of(const abstract_call& p) {
-  const auto size = static_cast<double>(p.element_bytes);
-  std::size_t longest = 0, all = 0, degree_in = 0, degree_out = 0;
-  const auto sum = [](const std::vector<std::size_t>& v) {
-    return std::accumulate(v.begin(), v.end(), std::size_t{0});
-  };
-  switch (p.what) {
-    case collective::alltoallv:
-    case collective::alltoallw:
-    case collective::neighbor_alltoallv:
-      for (const auto* tables : {&p.in, &p.out})
-        for (const block_table& l : *tables)
-          for (const std::size_t c : l.counts) longest = std::max(longest, c);
-      for (const block_table& l : p.in_place ? p.out : p.in) all = std::max(all, sum(l.counts));
-      break;
-    default:
-      for (const std::size_t c : p.counts) longest = std::max(longest, c);
-      all = longest;
-      if (is_vector_form(p.what) || p.what == collective::neighbor_allgatherv) all = sum(p.counts);
-      if (p.what == collective::gather || p.what == collective::scatter || p.what == collective::allgather ||
-          p.what == collective::alltoall || p.what == collective::reduce_scatter_block)
-        all = static_cast<std::size_t>(p.ranks) * longest;
-      // In an inter-group call, n is the length of one vector, not of both groups' vectors.
-      if (p.first_group != 0 && p.what == collective::reduce_scatter) all = sum(p.in[0].counts);
-      if (p.first_group != 0 && p.what == collective::reduce_scatter_block) all = p.input_size(0);
-  }
-  for (const auto& s : p.sources) degree_in = std::max(degree_in, s.size());
-  for (const auto& d : p.destinations) degree_out = std::max(degree_out, d.size());
-  variables v;
-  v.set("p", p.ranks);
-  v.set("root", p.root);
-  v.set("n", static_cast<double>(all) * size);
-  v.set("b", static_cast<double>(longest) * size);
-  v.set("pof2", static_cast<double>(std::bit_floor(static_cast<unsigned>(p.ranks))));
-  v.set("ordered", p.ordered ? 1 : 0);
-  v.set("in_place", p.in_place ? 1 : 0);
-  v.set("word", 8);
-  v.set("first", p.first_group);
-  v.set("second", p.ranks - p.first_group);
-  v.set("sources", static_cast<double>(degree_in));
-  v.set("destinations", static_cast<double>(degree_out));
-  for (std::size_t i = 0; i < p.parameter_values.size(); ++i)
-    if (p.parameter_values[i] != 0)
-      // 0: the algorithm has no such parameter
-      v.set(algorithm_parameter_names[i], p.parameter_values[i]);
-  const auto segment =
-      static_cast<std::size_t>(p.parameter_values[static_cast<std::size_t>(algorithm_parameter::segment)]);
-  if (segment != 0) {
-    // in elements, as the executor cuts it
-    const std::size_t each = std::max(segment / p.element_bytes, std::size_t{1});
-    v.set("segments", static_cast<double>((all + each - 1) / each));
-  }
-  return v;
 }
 
 }  // namespace tutti::proof

@@ -38,6 +38,8 @@ struct abstract_call {
   std::vector<std::size_t> counts;                      ///< by rank: for partition::uniform
   std::vector<block_table> in, out;                     ///< by rank; empty if a rank has none
   std::vector<std::vector<int>> sources, destinations;  ///< by rank; for neighbor collectives
+  /// If only one rank has tables: no block of any rank is longer. Otherwise 0.
+  std::size_t longest_block = 0;
 
   /// Returns whether the call is in place on this rank. A rooted collective is in place on its root
   /// only.
@@ -83,6 +85,9 @@ struct case_options {
   int graph = 0;
 };
 abstract_call make_abstract_call(const case_options& w);
+/// The same with tables and neighbors of this rank only: O(p) memory. It serves what concerns this
+/// rank alone.
+abstract_call make_abstract_call(const case_options& w, int rank);
 
 /// The shape of the call on one rank. It refers to `p`, which must outlive it.
 shape shape_of(const abstract_call& p, int rank);
@@ -114,5 +119,7 @@ inline constexpr formula_name formula_names[] = {
     {"destinations", "the largest number of neighbors that a rank sends to"}};
 /// The values of these names and of the parameters.
 variables variables_of(const abstract_call& p);
+/// The same without tables. If the blocks of an alltoallv are uneven, it takes O(p^2) time.
+variables variables_of(const case_options& w);
 
 }  // namespace tutti::proof

@@ -10,14 +10,16 @@
 namespace tutti::proof {
 
 void abstract_machine::state::fail(int rank, const std::string& what) const {
-  throw rule_violation{{rank, rank < 0 ? -1 : ranks_[static_cast<std::size_t>(rank)].round, what}};
+  throw rule_violation{{rank, rank < 0 ? -1 : of(rank).round, what}};
 }
 
 void abstract_machine::state::set_up(const abstract_call& p, const std::vector<schedule>& schedules,
                                      const run_options& options) {
   call_ = &p;
-  schedules_ = &schedules;
+  schedules_ = schedules;
   options_ = options;
+  only_ = -1;
+  visit_ = nullptr;
   end_ = outcome{};
   const auto ranks = static_cast<std::size_t>(p.ranks);
   end_.measured.bytes.assign(ranks, 0);
@@ -35,34 +37,41 @@ void abstract_machine::state::set_up(const abstract_call& p, const std::vector<s
   ready_.clear();
   if (options.symbols) oracle_ = std::make_unique<oracle>(p, symbols_);
   for (int r = 0; r < p.ranks; ++r) {
-    rank_state& me = of(r);
-    me.pc = 0;
-    me.depth = 0;
-    me.round = -1;
-    me.open = me.closing = me.finished = false;
-    me.time = me.send_free = me.recv_free = 0;
-    me.send_head = me.recv_head = 0;
-    me.sends.clear();
-    me.recvs.clear();
-    me.accesses.clear();
-    me.puts.clear();
-    me.clock.assign(clocks_ ? ranks : 0, 0);
-    const schedule& s = schedule_of(r);
-    end_.measured.memory[static_cast<std::size_t>(r)] = s.memory();
-    me.words.assign(static_cast<std::size_t>(std::max(0, s.words)), 0);
-    me.sizes[0] = p.input_size(r);
-    me.sizes[1] = p.output_size(r);
-    me.sizes[words_memory] = me.words.size();
-    for (std::size_t i = 0; i < scratch_count; ++i) {
-      const scratch_size& required = s.scratch[i];
-      std::size_t size = (required.bytes + p.element_bytes - 1) / p.element_bytes;
-      if (required.blocks > 0)
-        size = std::max(size, static_cast<std::size_t>(required.blocks) * longest_block(r, required.how));
-      me.sizes[2 + i] = me.max_sizes[i] = size;
-      if (options.symbols) me.cells[2 + i].assign(size, uninitialized);
-    }
-    if (options.symbols) oracle_->fill(r, me.cells[0], me.cells[1]);
+    set_up_rank(r);
+    end_.measured.memory[static_cast<std::size_t>(r)] = schedule_of(r).memory();
   }
+}
+
+void abstract_machine::state::set_up_rank(int rank) {
+  const abstract_call& p = *call_;
+  rank_state& me = of(rank);
+  me.pc = 0;
+  me.depth = 0;
+  me.round = -1;
+  me.open = me.closing = me.finished = false;
+  me.time = me.send_free = me.recv_free = 0;
+  me.send_head = me.recv_head = 0;
+  me.sends.clear();
+  me.recvs.clear();
+  me.accesses.clear();
+  me.puts.clear();
+  me.clock.assign(clocks_ ? static_cast<std::size_t>(p.ranks) : 0, 0);
+  const schedule& s = schedule_of(rank);
+  me.words.assign(static_cast<std::size_t>(std::max(0, s.words)), 0);
+  me.known_words.assign(only_ < 0 ? 0 : me.words.size(), true);
+  std::fill(std::begin(me.opaque), std::end(me.opaque), false);
+  me.sizes[0] = p.input_size(rank);
+  me.sizes[1] = p.output_size(rank);
+  me.sizes[words_memory] = me.words.size();
+  for (std::size_t i = 0; i < scratch_count; ++i) {
+    const scratch_size& required = s.scratch[i];
+    std::size_t size = (required.bytes + p.element_bytes - 1) / p.element_bytes;
+    if (required.blocks > 0)
+      size = std::max(size, static_cast<std::size_t>(required.blocks) * longest_block(rank, required.how));
+    me.sizes[2 + i] = me.max_sizes[i] = size;
+    if (options_.symbols) me.cells[2 + i].assign(size, uninitialized);
+  }
+  if (options_.symbols) oracle_->fill(rank, me.cells[0], me.cells[1]);
 }
 
 outcome abstract_machine::state::run(const abstract_call& p, const std::vector<schedule>& schedules,
@@ -154,6 +163,14 @@ const item* abstract_machine::state::next_round(int rank) {
 }
 
 void abstract_machine::state::open_round(int rank, const item& r) {
+  list_transfers(rank, r);
+  rank_state& me = of(rank);
+  for (std::size_t i = 0; i < me.sends.size(); ++i) post_send(rank, static_cast<std::int32_t>(i));
+  for (std::size_t j = 0; j < me.recvs.size(); ++j) post_recv(rank, static_cast<std::int32_t>(j));
+  mark_if_complete(rank);
+}
+
+void abstract_machine::state::list_transfers(int rank, const item& r) {
   rank_state& me = of(rank);
   ++me.round;
   me.open = true;
@@ -180,6 +197,8 @@ void abstract_machine::state::open_round(int rank, const item& r) {
     if (s.kind == step_kind::send || s.kind == step_kind::put || s.kind == step_kind::recv_reduce)
       t.source = locate(rank, s.source);
     if (s.kind == step_kind::recv || s.kind == step_kind::recv_reduce) t.target = locate(rank, s.target);
+    if (s.kind == step_kind::put && only_ >= 0)
+      fail(rank, "it puts to rank " + std::to_string(t.peer) + ", which only a run of all ranks can prove");
     if (s.kind == step_kind::put) {
       if (s.target.where != buffer::output) fail(rank, "it puts to a place that is not in the output");
       t.target = locate(rank, s.target, t.peer);
@@ -189,7 +208,7 @@ void abstract_machine::state::open_round(int rank, const item& r) {
     }
     const bool sends = n < r.sends;
     if (!silent && !(sends ? t.source : t.target).exists) continue;
-    if (s.kind == step_kind::recv_reduce &&
+    if (s.kind == step_kind::recv_reduce && t.source.known && t.target.known &&
         (!t.source.exists || t.source.count != t.target.count || t.source.memory == words_memory))
       fail(rank,
            "own operand " + text(rank, t.source) + " and result " + text(rank, t.target) + " do not fit");
@@ -197,9 +216,6 @@ void abstract_machine::state::open_round(int rank, const item& r) {
   }
   me.unmatched = me.sends.size() + me.recvs.size();
   prove_round(rank);
-  for (std::size_t i = 0; i < me.sends.size(); ++i) post_send(rank, static_cast<std::int32_t>(i));
-  for (std::size_t j = 0; j < me.recvs.size(); ++j) post_recv(rank, static_cast<std::int32_t>(j));
-  mark_if_complete(rank);
 }
 
 void abstract_machine::state::post_send(int rank, std::int32_t i) {
@@ -301,7 +317,9 @@ void abstract_machine::state::close_round(int rank) {
   if (puts_) prove_puts(rank);
   if (options_.record) {
     me.traced = {begin, me.time, {}};
-    const auto show = [](const area& a, const place& p) { return traced_place{p.where, a.first, a.count}; };
+    const auto show = [](const area& a, const place& p) {
+      return traced_place{p.where, a.first, a.count, a.known};
+    };
     for (const auto* list : {&me.sends, &me.recvs})
       for (const transfer& t : *list) {
         const step& s = *t.what;
@@ -319,68 +337,11 @@ void abstract_machine::state::close_round(int rank) {
   const item& r = *me.current;
   const step* steps = schedule_of(rank).steps.data() + r.first + r.sends + r.recvs;
   for (std::uint32_t i = 0; i < r.locals; ++i) local_step(rank, steps[i]);
-  if (options_.record) end_.recorded[static_cast<std::size_t>(rank)].push_back(std::move(me.traced));
-}
-
-void abstract_machine::state::local_step(int rank, const step& s) {
-  rank_state& me = of(rank);
-  const auto record = [&](const area& source, const area& other, const area& target) {
-    if (!options_.record) return;
-    me.traced.steps.push_back({s.kind,
-                               static_cast<std::uint32_t>(&s - schedule_of(rank).steps.data()),
-                               false,
-                               -1,
-                               {s.source.where, source.first, source.count},
-                               {s.other.where, other.first, other.count},
-                               {s.target.where, target.first, target.count},
-                               0});
-  };
-  const auto word_of = [&](const place& p) -> std::uint64_t& {
-    const area a = locate(rank, p);
-    if (a.memory != words_memory || a.count != 1) fail(rank, text(rank, a) + " is not a word");
-    return me.words[a.first];
-  };
-  const auto collide = [](const area& a, const area& b) {
-    return a.memory == b.memory && a.first != b.first && a.first < b.end() && b.first < a.end();
-  };
-  switch (s.kind) {
-    case step_kind::reserve:
-      reserve(rank, s.target);
-      record({}, {}, {0, true, false, 0, me.sizes[static_cast<std::size_t>(s.target.where)]});
-      return;
-    case step_kind::measure:
-      word_of(s.target) = locate(rank, s.source).count;
-      record({}, {}, locate(rank, s.target));
-      return;
-    case step_kind::maximum:
-      word_of(s.target) = std::max(word_of(s.source), word_of(s.other));
-      record(locate(rank, s.source), locate(rank, s.other), locate(rank, s.target));
-      return;
-    default:
-      break;
-  }
-  area from = locate(rank, s.source), to = locate(rank, s.target), right{};
-  if (!from.exists || !to.exists) return;
-  if (s.kind == step_kind::copy) {
-    if (from.padded != to.padded) {  // its length is that of the other place, which must fit
-      area& wide = from.padded ? from : to;
-      const area& narrow = from.padded ? to : from;
-      if (narrow.count > wide.count) fail(rank, text(rank, narrow) + " does not fit " + text(rank, wide));
-      wide.count = narrow.count;
-    }
-    if (from.count != to.count) fail(rank, "it copies " + text(rank, from) + " to " + text(rank, to));
-    if (collide(from, to)) fail(rank, "it copies " + text(rank, from) + " over itself to " + text(rank, to));
-    if (from.padded != to.padded) from.padded = to.padded = false;
-    move(rank, from, rank, to);
-  } else {
-    right = locate(rank, s.other);
-    if (collide(from, to) || collide(right, to))
-      fail(rank, "it reduces into a part of an operand, " + text(rank, to));
-    combine(rank, from, rank, right, rank, to);
-  }
-  if (puts_)
-    for (const area& a : {from, right, to}) record_access(rank, a);
-  record(from, right, to);
+  if (!options_.record) return;
+  if (visit_ != nullptr)
+    (*visit_)(me.traced);
+  else
+    end_.recorded[static_cast<std::size_t>(rank)].push_back(std::move(me.traced));
 }
 
 abstract_machine::abstract_machine() : state_(std::make_unique<state>()) {}

@@ -24,6 +24,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -53,6 +54,8 @@ struct costs {
 struct traced_place {
   buffer where = buffer::input;
   std::size_t first = 0, count = 0;
+  /// false: a run of one rank cannot know them, because messages of other ranks carry the lengths
+  bool known = true;
 };
 struct traced_step {
   step_kind kind = step_kind::send;
@@ -87,6 +90,35 @@ struct outcome {
   bool ok() const noexcept { return faults.empty(); }
 };
 
+/// The costs of one rank, without those of the ranks for which it waits.
+struct rank_costs {
+  std::int64_t rounds = 0;               ///< one-port time, as if it never waited
+  std::uint64_t messages = 0;            ///< transfers, both directions
+  std::uint64_t unknown = 0;             ///< transfers whose length other messages carry
+  std::uint64_t sent = 0, received = 0;  ///< bytes, without those of unknown length
+  std::uint64_t scratch = 0;             ///< bytes, without `words`
+  std::uint64_t combined = 0;            ///< elements that the operator combined
+  std::size_t memory = 0;                ///< size of the schedule itself
+  bool tracked = false;                  ///< the contents of all buffers were tracked until the end
+  /// a measure of time: steps, and 1 for 8 elements or words that a step touches
+  std::uint64_t work = 0;
+};
+struct rank_options {
+  /// Track which elements are initialized, unless that takes long.
+  bool contents = true;
+  bool record = false;  ///< pass the rounds to the visitor
+  reach permitted_reach = reach::any_rank;
+  /// More `work` is a fault: the run would take minutes.
+  std::uint64_t max_work = 2'000'000'000;
+};
+struct rank_outcome {
+  std::vector<fault> faults;
+  rank_costs measured;
+  bool ok() const noexcept { return faults.empty(); }
+};
+/// Receives the rounds of a rank in order. Times count from 0 as if no rank ever waited.
+using round_visitor = std::function<void(const traced_round&)>;
+
 /// Executes calls and reuses its memory from run to run.
 class abstract_machine {
  public:
@@ -96,6 +128,12 @@ class abstract_machine {
   /// `schedules` has one schedule for each rank.
   outcome run(const abstract_call& p, const std::vector<schedule>& schedules,
               const run_options& options = {});
+  /// Executes the schedule `s` of one rank; each message of another rank arrives. It finds faults
+  /// of places, of hazards within a round, of uninitialized elements, and peers out of range or
+  /// reach. Only that rank needs tables in `p`. peer_messages.hpp compares the messages with those
+  /// of other ranks. No algorithm of the catalogue puts, and a put is a fault here.
+  rank_outcome run_rank(const abstract_call& p, const schedule& s, int rank, const rank_options& options = {},
+                        const round_visitor& visit = {});
 
  private:
   class state;

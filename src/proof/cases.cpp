@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Longer than a file should be: the choice of values, of calls and of samples is read together.
 #include "proof/cases.hpp"
 
 #include <algorithm>
@@ -206,11 +208,12 @@ void set_element(const pure_algorithm& a, std::vector<case_options>& cases) {
       if (r.which == algorithm_parameter::segment) w.element_bytes = std::max(8u, std::min(r.min, 4096u));
 }
 
-std::vector<case_options> choose_cases(const pure_algorithm& a, int ranks,
-                                       const std::vector<std::size_t>& counts, std::size_t budget) {
+// All combinations, or `budget` of them, drawn.
+std::vector<case_options> draw_cases(const pure_algorithm& a, int ranks,
+                                     const std::vector<case_options>& shapes,
+                                     const std::vector<std::size_t>& counts, std::size_t budget) {
   const auto modes = modes_of(a);
   const auto parameter_values = parameter_choices(a, ranks);
-  const auto shapes = call_shapes(a, ranks, false);
   const std::size_t all = modes.size() * parameter_values.size() * shapes.size() * counts.size();
   std::vector<case_options> cases;
   std::uint64_t seed = static_cast<std::uint64_t>(ranks);
@@ -236,7 +239,13 @@ std::vector<case_options> choose_cases(const pure_algorithm& a, int ranks,
     w.count = counts[c];
     cases.push_back(w);
   }
-  const auto more = sweep(a, ranks, modes, parameter_values, counts);
+  return cases;
+}
+
+std::vector<case_options> choose_cases(const pure_algorithm& a, int ranks,
+                                       const std::vector<std::size_t>& counts, std::size_t budget) {
+  std::vector<case_options> cases = draw_cases(a, ranks, call_shapes(a, ranks, false), counts, budget);
+  const auto more = sweep(a, ranks, modes_of(a), parameter_choices(a, ranks), counts);
   cases.insert(cases.end(), more.begin(), more.end());
   set_element(a, cases);
   return cases;
@@ -268,6 +277,27 @@ void add_every_call(const pure_algorithm& a, int ranks, const algorithm_paramete
         w.count = count;
         cases.push_back(w);
       }
+}
+
+case_list rank_cases(const pure_algorithm& a, int ranks, int rank, const std::vector<std::size_t>& counts,
+                     std::size_t budget) {
+  case_list list;
+  if (!serves(a, ranks)) return list;
+  std::vector<case_options> shapes = call_shapes(a, ranks, false);
+  if (is_rooted(a.what)) {
+    const std::size_t others = shapes.size();
+    for (std::size_t i = 0; i < others; ++i)
+      if (shapes[i].root == 0 && rank != 0) {
+        shapes.push_back(shapes[i]);
+        shapes.back().root = rank;
+      }
+  }
+  list.cases = draw_cases(a, ranks, shapes, counts, budget);
+  set_element(a, list.cases);
+  list.all_parameters = {
+      modes_of(a).size() * parameter_choices(a, ranks).size() * shapes.size() * counts.size(),
+      list.cases.size()};
+  return list;
 }
 
 auto key_of(const case_options& w) {
@@ -344,7 +374,17 @@ std::vector<case_options> claim_cases(const pure_algorithm& a, int ranks) {
   return cases;
 }
 
-std::vector<std::size_t> divisible_counts(const case_options& w, const std::vector<schedule>& schedules) {
+case_list rank_result_cases(const pure_algorithm& a, int ranks, int rank) {
+  return rank_cases(a, ranks, rank, counts_of(a, ranks), 24);
+}
+
+case_list rank_claim_cases(const pure_algorithm& a, int ranks, int rank) {
+  case_list list = rank_cases(a, ranks, rank, {1}, 8);
+  for (case_options& w : list.cases) w.blocks = blocks_are::even;
+  return list;
+}
+
+std::vector<std::size_t> divisible_counts(const case_options& w, std::span<const schedule> schedules) {
   if (w.what == collective::barrier) return {0};
   std::size_t parts = 1, pieces = 1, segment = 1;
   for (const schedule& s : schedules) {

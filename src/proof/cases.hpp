@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "proof/abstract_call.hpp"
@@ -48,7 +49,12 @@ inline constexpr const char* tried_inputs[] = {
     "other parameters: up to 5 values of each, the default among them;",
     "  every other k and radix in one call for each number of ranks"};
 
+/// For a proof of one rank: the calls of result_cases() and of claim_cases(), drawn if there are
+/// many. `rank` is among the roots. default_parameters counts nothing.
+case_list rank_result_cases(const pure_algorithm& a, int ranks, int rank);
+case_list rank_claim_cases(const pure_algorithm& a, int ranks, int rank);
+
 /// Counts that are divisible by all parts, pieces and segments of the schedules.
-std::vector<std::size_t> divisible_counts(const case_options& w, const std::vector<schedule>& schedules);
+std::vector<std::size_t> divisible_counts(const case_options& w, std::span<const schedule> schedules);
 
 }  // namespace tutti::proof

@@ -223,6 +223,12 @@ double evaluate(std::string_view formula, const variables& given) {
   return parser(formula, 0, given).parse();
 }
 
+std::string number_text(double x) {
+  if (std::isfinite(x) && x == std::floor(x) && std::abs(x) < 1e15)
+    return std::to_string(static_cast<long long>(x));
+  return std::to_string(x);
+}
+
 claimed evaluate_claim(std::string_view claim, const variables& given) {
   const std::size_t begin = std::min(claim.find_first_not_of(" \t"), claim.size());
   const bool bound = claim.substr(begin).starts_with("<=");

@@ -45,7 +45,10 @@ struct claimed {
   /// Returns whether `measured` satisfies the claim, with a tolerance for rounding.
   bool holds(double measured) const noexcept;
 };
-/// The same for a claim, which may be a bound.
+/// The same as evaluate() for a claim, which may be a bound.
 claimed evaluate_claim(std::string_view claim, const variables& given);
+
+/// Whole numbers have no decimal point.
+std::string number_text(double x);
 
 }  // namespace tutti::proof

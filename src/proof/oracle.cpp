@@ -30,19 +30,26 @@ bool is_gather(collective w) {
 
 }  // namespace
 
+oracle::oracle(const abstract_call& p, symbols& s, int rank) : call_(p), symbols_(s), operands_(at(p.ranks)) {
+  make_operand(rank);
+}
+
+void oracle::make_operand(int r) {
+  const abstract_call& p = call_;
+  if (!p.has_operand(r)) return;
+  // In place, the operand of an exchange has the layout of the result; that of a gather is one
+  // block of the result.
+  const bool aliased = p.aliased_at(r);
+  std::size_t size = p.input_size(r);
+  if (aliased) size = is_gather(p.what) ? p.counts[at(r)] : p.output_size(r);
+  const bool in_output = aliased && !is_gather(p.what) && p.in[at(r)].counts.empty();
+  operands_[at(r)] = empty_cells(in_output ? p.out[at(r)] : p.in[at(r)], size);
+  for (std::size_t i = 0; i < size; ++i)
+    if (operands_[at(r)][i] != gap) operands_[at(r)][i] = symbols_.operand(r, i);
+}
+
 oracle::oracle(const abstract_call& p, symbols& s) : call_(p), symbols_(s), operands_(at(p.ranks)) {
-  for (int r = 0; r < p.ranks; ++r) {
-    if (!p.has_operand(r)) continue;
-    // In place, the operand of an exchange has the layout of the result; that of a gather is one
-    // block of the result.
-    const bool aliased = p.aliased_at(r);
-    std::size_t size = p.input_size(r);
-    if (aliased) size = is_gather(p.what) ? p.counts[at(r)] : p.output_size(r);
-    const bool in_output = aliased && !is_gather(p.what) && p.in[at(r)].counts.empty();
-    operands_[at(r)] = empty_cells(in_output ? p.out[at(r)] : p.in[at(r)], size);
-    for (std::size_t i = 0; i < size; ++i)
-      if (operands_[at(r)][i] != gap) operands_[at(r)][i] = s.operand(r, i);
-  }
+  for (int r = 0; r < p.ranks; ++r) make_operand(r);
   switch (p.what) {
     case collective::reduce:
     case collective::allreduce:

@@ -15,6 +15,8 @@ class oracle {
  public:
   /// Keeps references: both objects must outlive it.
   oracle(const abstract_call& p, symbols& s);
+  /// Knows the operand of this rank only. It serves fill() for this rank.
+  oracle(const abstract_call& p, symbols& s, int rank);
 
   /// The buffers of a rank before the call, including gaps.
   void fill(int rank, std::vector<symbol>& input, std::vector<symbol>& output) const;
@@ -23,6 +25,7 @@ class oracle {
   std::vector<symbol> expected(int rank) const;
 
  private:
+  void make_operand(int rank);
   void combine_groups();
   void combine_prefixes(bool inclusive);
   const std::vector<symbol>& reduced(int rank) const {

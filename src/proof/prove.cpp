@@ -2,18 +2,11 @@
 #include "proof/prove.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace tutti::proof {
 namespace {
 
 constexpr std::size_t max_findings = 4;  // findings reported for one number of ranks
-
-std::string number(double x) {
-  if (std::isfinite(x) && x == std::floor(x) && std::abs(x) < 1e15)
-    return std::to_string(static_cast<long long>(x));
-  return std::to_string(x);
-}
 
 bool differ_in_counts_only(const case_options& a, const case_options& b) {
   return a.root == b.root && a.in_place == b.in_place && a.ordered == b.ordered &&
@@ -69,7 +62,7 @@ std::vector<fault> compare_claims(const pure_algorithm& a, const abstract_call& 
       if (c.holds(value)) return;
       faults.push_back({-1, -1,
                         std::string(name) + ": " + std::string(claim) + " is " + (c.bound ? "at most " : "") +
-                            number(c.value) + " here, but it takes " + number(value)});
+                            number_text(c.value) + " here, but it takes " + number_text(value)});
     } catch (const formula_error& e) {
       faults.push_back({-1, -1, std::string(name) + ": " + e.what()});
     }

@@ -26,7 +26,7 @@ std::string abstract_machine::state::text(int rank, const area& a) const {
 }
 
 int abstract_machine::state::resolve(int rank, const index& i) const {
-  const rank_state& me = ranks_[static_cast<std::size_t>(rank)];
+  const rank_state& me = of(rank);
   std::int64_t value = i.base;
   if (me.depth > 0) {
     value += static_cast<std::int64_t>(i.inner) * me.loops[me.depth - 1].i;
@@ -62,19 +62,27 @@ std::size_t abstract_machine::state::longest_block(int rank, partition how) cons
   return l.counts.empty() ? 0 : *std::max_element(l.counts.begin(), l.counts.end());
 }
 
-std::size_t abstract_machine::state::sum_of_words(int rank, std::size_t first, std::size_t end) const {
-  const auto& all = ranks_[static_cast<std::size_t>(rank)].words;
+std::size_t abstract_machine::state::sum_of_words(int rank, std::size_t first, std::size_t end) {
+  const auto& all = of(rank).words;
   if (end > all.size())
     fail(rank,
          "block " + std::to_string(end - 1) + " of a partition by " + std::to_string(all.size()) + " words");
+  if (only_ >= 0 && first < end) {
+    if (use_word_sums(of(rank))) return of(rank).sums.words[end] - of(rank).sums.words[first];
+    rank_costs_.work += (end - first) / 8;
+  }
   std::size_t sum = 0;
   for (std::size_t i = first; i < end; ++i) sum += all[i];
   return sum;
 }
 
-void abstract_machine::state::table_area(int rank, const place& p, int first, area& a) const {
+void abstract_machine::state::table_area(int rank, const place& p, int first, area& a) {
   const auto me = static_cast<std::size_t>(rank);
   const auto from = static_cast<std::size_t>(first), to = from + static_cast<std::size_t>(p.blocks);
+  if (only_ >= 0 && depends_on_unknown_words(rank, p, from, to)) {
+    a.known = false;
+    return;
+  }
   switch (p.how) {
     case partition::uniform: {
       const std::size_t unit = p.where == buffer::words ? 1 : call_->counts[me];
@@ -149,6 +157,15 @@ abstract_machine::state::area abstract_machine::state::locate(int rank, const pl
   if (first < 0 || p.blocks < 0)
     fail(rank, "block " + std::to_string(first) + " of " + memory_names[a.memory]);
   table_area(rank, p, first, a);
+  if (!a.known) {
+    if (p.segmented && p.pieces == 0)
+      fail(rank, "the number of segments depends on lengths that messages carry");
+    if (p.segmented) {
+      const std::int64_t s = resolve(rank, p.segment);
+      a.exists = s >= 0 && s < p.pieces;
+    }
+    return a;
+  }
   if (p.packed) a.first = 0;
   const area full = a;
   if (p.segmented) {
@@ -178,8 +195,9 @@ abstract_machine::state::area abstract_machine::state::locate(int rank, const pl
 }
 
 void abstract_machine::state::require_readable(int rank, const area& a, const char* action) const {
-  if (!options_.symbols || a.memory == words_memory || a.padded) return;
-  const auto& cells = ranks_[static_cast<std::size_t>(rank)].cells[a.memory];
+  if (!options_.symbols || a.memory == words_memory || a.padded || !a.known || of(rank).opaque[a.memory])
+    return;
+  const auto& cells = of(rank).cells[a.memory];
   for (std::size_t i = a.first; i < a.end(); ++i)
     if (cells[i] <= gap)
       fail(rank, std::string(action) + " " + text(rank, a) + ", whose element " + std::to_string(i) + " is " +
@@ -189,8 +207,8 @@ void abstract_machine::state::require_readable(int rank, const area& a, const ch
 void abstract_machine::state::require_writable(int rank, const area& a) const {
   if (a.count == 0 || a.memory == words_memory) return;
   if (a.memory == 0) fail(rank, "it writes " + text(rank, a));
-  if (!options_.symbols) return;
-  const auto& cells = ranks_[static_cast<std::size_t>(rank)].cells[a.memory];
+  if (!options_.symbols || of(rank).opaque[a.memory]) return;
+  const auto& cells = of(rank).cells[a.memory];
   for (std::size_t i = a.first; i < a.end(); ++i)
     if (cells[i] == gap)
       fail(rank,
@@ -205,10 +223,18 @@ void abstract_machine::state::move(int from, const area& source, int to, const a
     if (from != to || source.first != target.first)
       std::copy(begin, begin + static_cast<std::ptrdiff_t>(source.count),
                 of(to).words.begin() + static_cast<std::ptrdiff_t>(target.first));
+    if (only_ >= 0) {
+      auto& known = of(to).known_words;
+      const auto from_known = known.begin() + static_cast<std::ptrdiff_t>(source.first);
+      std::copy_n(from_known, source.count, known.begin() + static_cast<std::ptrdiff_t>(target.first));
+      rank_costs_.work += source.count / 8;
+      words_changed(of(to));
+    }
     return;
   }
   require_readable(from, source, "it reads");
   require_writable(to, target);
+  if (only_ >= 0) return overwrite(to, target);
   if (!options_.symbols || source.count == 0) return;
   const auto begin = of(from).cells[source.memory].begin() + static_cast<std::ptrdiff_t>(source.first);
   if (from != to || source.memory != target.memory || source.first != target.first)
@@ -228,6 +254,7 @@ void abstract_machine::state::combine(int left_rank, const area& left, int right
   require_readable(right_rank, right, "it reduces");
   require_writable(rank, target);
   end_.measured.combined += target.count;
+  if (only_ >= 0) return overwrite(rank, target);
   if (!options_.symbols || target.count == 0) return;
   const symbol* l = of(left_rank).cells[left.memory].data() + left.first;
   const symbol* r = of(right_rank).cells[right.memory].data() + right.first;
@@ -240,14 +267,19 @@ void abstract_machine::state::combine(int left_rank, const area& left, int right
 }
 
 // Implements `reserve`: from here on the scratch is as large as the place, or as declared, and
-// uninitialized.
-void abstract_machine::state::reserve(int rank, const place& p) {
+// uninitialized. Returns all of it.
+abstract_machine::state::area abstract_machine::state::reserve(int rank, const place& p) {
   const int number = static_cast<int>(p.where) - static_cast<int>(buffer::scratch0);
   if (number < 0 || number >= scratch_count) fail(rank, "the reserved buffer is not scratch");
   rank_state& me = of(rank);
   const auto memory = static_cast<std::size_t>(p.where);
-  me.sizes[memory] = static_cast<std::size_t>(-1) / 2;
+  constexpr std::size_t unlimited = static_cast<std::size_t>(-1) / 2;
+  me.sizes[memory] = unlimited;
   const area a = locate(rank, p);
+  if (!a.known) {
+    overwrite(rank, a);
+    return a;
+  }
   const scratch_size& declared = schedule_of(rank).scratch[number];
   std::size_t declared_size = (declared.bytes + call_->element_bytes - 1) / call_->element_bytes;
   if (declared.blocks > 0)
@@ -256,6 +288,10 @@ void abstract_machine::state::reserve(int rank, const place& p) {
   me.sizes[memory] = std::max(a.exists ? a.end() : 0, declared_size);
   me.max_sizes[number] = std::max(me.max_sizes[number], me.sizes[memory]);
   if (options_.symbols) me.cells[memory].assign(me.sizes[memory], uninitialized);
+  area all;
+  all.exists = true;
+  all.count = me.sizes[memory];
+  return all;
 }
 
 }  // namespace tutti::proof

@@ -73,7 +73,7 @@ std::string preface_with_names() {
   return text;
 }
 
-std::string escaped(std::string_view text) {
+std::string escaped_markdown(std::string_view text) {
   std::string all;
   for (const char c : text) {
     if (c == '*' || c == '<' || c == '|' || c == '[' || c == ']') all += '\\';
@@ -104,7 +104,7 @@ std::string reach_text(const catalogue_entry& a) {
 std::string head_items(const catalogue_entry& a) {
   std::string text;
   const auto line = [&](std::string_view what, std::string_view value) { text += item(what, value); };
-  line("source", escaped(a.source));
+  line("source", escaped_markdown(a.source));
   std::string needs;
   for (const restriction_name& one : restriction_names)
     if (has_restriction(a.restrictions, one.which))
@@ -114,14 +114,14 @@ std::string head_items(const catalogue_entry& a) {
   if (a.parameters.empty()) line("parameters", "none");
   for (const algorithm_parameter_range& k : a.parameters)
     line("parameter", fmt::format("`{}` = {}, from {} to {}: {}", name_of(k.which), k.default_value, k.min,
-                                  k.max, escaped(k.what)));
+                                  k.max, escaped_markdown(k.what)));
   return text;
 }
 
 std::string section(const pure_algorithm& a) {
-  return fmt::format("\n### {}\n\n{}\n\n", a.name, escaped(a.idea)) + head_items(a) +
+  return fmt::format("\n### {}\n\n{}\n\n", a.name, escaped_markdown(a.idea)) + head_items(a) +
          item("rounds", fmt::format("`{}`", a.rounds)) + item("bytes", fmt::format("`{}`", a.bytes)) +
-         item("scratch", fmt::format("`{}`", a.scratch)) + item("good for", escaped(a.good_for));
+         item("scratch", fmt::format("`{}`", a.scratch)) + item("good for", escaped_markdown(a.good_for));
 }
 
 constexpr const char* compositions_preface = R"(
@@ -149,8 +149,9 @@ std::string composed_sections(std::span<const composed_algorithm* const> all, st
     for (const composed_algorithm* c : all)
       if (c->plan == f->plan) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", c->name);
     contents += fmt::format("{}[{}](#{})", f == first.front() ? "" : ", ", f->short_name(), f->short_name());
-    text += fmt::format("\n### {}\n\n{}\n\n", f->short_name(), escaped(f->idea)) + item("names", names) +
-            item("calls", escaped(f->calls)) + head_items(*f) + item("good for", escaped(f->good_for));
+    text += fmt::format("\n### {}\n\n{}\n\n", f->short_name(), escaped_markdown(f->idea)) +
+            item("names", names) + item("calls", escaped_markdown(f->calls)) + head_items(*f) +
+            item("good for", escaped_markdown(f->good_for));
   }
   return text;
 }

@@ -55,6 +55,16 @@ std::vector<claim> claims_of(const call_trace& p) {
   return all;
 }
 
+std::vector<claim> claims_of(const rank_view& v) {
+  const proof::variables given = proof::variables_of(v.options);
+  const pure_algorithm& a = *v.algorithm;
+  std::vector<claim> all{{"rounds", a.rounds, {}, static_cast<double>(v.measured.rounds)},
+                         {"bytes", a.bytes, {}, static_cast<double>(v.measured.sent)},
+                         {"scratch", a.scratch, {}, static_cast<double>(v.measured.scratch)}};
+  for (claim& one : all) one.here = proof::evaluate_claim(one.formula, given);
+  return all;
+}
+
 std::string_view name_of_buffer(buffer b, bool brief) {
   static constexpr std::string_view names[] = {"input",    "output",   "scratch0", "scratch1",
                                                "scratch2", "scratch3", "words"};
@@ -63,6 +73,7 @@ std::string_view name_of_buffer(buffer b, bool brief) {
 }
 
 std::string text_of(const traced_place& p) {
+  if (!p.known) return fmt::format("{}[?]", name_of_buffer(p.where));
   return fmt::format("{}[{}..{})", name_of_buffer(p.where), p.first, p.first + p.count);
 }
 

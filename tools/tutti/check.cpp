@@ -13,9 +13,10 @@
 #include <thread>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "checked_entries.hpp"
+#include "json_stream.hpp"
 #include "proof/composed_cases.hpp"
 #include "proof/prove.hpp"
 #include "schedule/algorithm.hpp"
@@ -26,18 +27,18 @@
 namespace tutti::tool {
 namespace {
 
-using json = nlohmann::ordered_json;
+using json = json_stream::json;
 using proof::proof_result;
 
 // Parses "1..64", "7" or "2,4,8..12". The result is ascending and without duplicates. It is empty
-// if the text has another form.
-std::vector<int> parse_ranks(const std::string& text) {
+// if the text has another form, or a number exceeds `max_ranks`.
+std::vector<int> parse_ranks(const std::string& text, int max_ranks) {
   std::vector<int> all;
   const char *at = text.data(), *const end = at + text.size();
   const auto number = [&](int& n) {
     const auto [next, error] = std::from_chars(at, end, n);
     at = next;
-    return error == std::errc{} && n >= 1 && n <= 4096;
+    return error == std::errc{} && n >= 1 && n <= max_ranks;
   };
   while (at != end) {
     int first = 0, last = 0;
@@ -56,26 +57,7 @@ std::vector<int> parse_ranks(const std::string& text) {
   return all;
 }
 
-bool has_name(const catalogue_entry& a, std::string_view name) {
-  return name == a.name || name == a.short_name() || name == name_of(a.what);
-}
-
-// An algorithm or composition with some parameters fixed: "bcast/knomial:k=6".
-template <class Entry>
-struct fixed_entry {
-  Entry entry;
-  std::vector<algorithm_parameter_range> ranges;
-
-  fixed_entry(const Entry& e, const algorithm_parameter_values& given, std::string_view text) : entry(e) {
-    for (algorithm_parameter_range range : e.parameters) {
-      const std::uint32_t value = given[static_cast<std::size_t>(range.which)];
-      const std::string named = std::string(name_of(range.which)) + "=";
-      if (text.find(named) != text.npos) range.default_value = range.min = range.max = value;
-      ranges.push_back(range);
-    }
-    entry.parameters = ranges;
-  }
-};
+constexpr int max_ranks_together = 4096, max_ranks_of_one = 65536;
 
 struct row {
   std::string_view name;
@@ -105,13 +87,6 @@ row row_of(const composed_algorithm& c, std::string_view parameters) {
             return proof::prove(fixed->entry, ranks, all);
           }};
 }
-
-struct check_options {
-  std::vector<std::string> names;
-  std::string ranks = "1..64";
-  bool as_json = false, quiet = false, exhaustive = false;
-  unsigned threads = 0;
-};
 
 // The width of the column of names. A line has at most 80 columns unless a name is too long.
 std::size_t name_width(const std::vector<row>& rows) {
@@ -174,8 +149,9 @@ bool all_tried(const proof_result& all) {
          all.all_parameters.tried == all.all_parameters.all && all.topologies.tried == all.topologies.all;
 }
 
-json to_json(const std::vector<row>& rows) {
-  json all = json::array();
+void write_json(const std::vector<row>& rows) {
+  json_stream out(stdout);
+  out.begin_array();
   for (const row& r : rows) {
     json findings = json::array();
     for (const proof::finding& f : r.all.findings)
@@ -184,17 +160,17 @@ json to_json(const std::vector<row>& rows) {
                           {"rank", f.what.rank},
                           {"round", f.what.round},
                           {"what", f.what.what}});
-    all.push_back({{"name", r.name},
-                   {"calls", r.all.calls},
-                   {"messages", r.all.messages},
-                   {"combined", r.all.combined},
-                   {"rounds", r.all.max_rounds},
-                   {"schedule_bytes", r.all.max_memory},
-                   {"proved", to_json(r.all)},
-                   {"seconds", r.seconds},
-                   {"faults", findings}});
+    out.value({{"name", r.name},
+               {"calls", r.all.calls},
+               {"messages", r.all.messages},
+               {"combined", r.all.combined},
+               {"rounds", r.all.max_rounds},
+               {"schedule_bytes", r.all.max_memory},
+               {"proved", to_json(r.all)},
+               {"seconds", r.seconds},
+               {"faults", findings}});
   }
-  return all;
+  out.end();
 }
 
 // The proofs are independent. Threads take them from one list that begins with the largest numbers
@@ -243,12 +219,18 @@ void prove_all(std::vector<row>& rows, const std::vector<int>& ranks, const chec
 }
 
 int prove_algorithms(const check_options& options) {
-  const std::vector<int> ranks = parse_ranks(options.ranks);
+  const int max_ranks = options.rank ? max_ranks_of_one : max_ranks_together;
+  const std::vector<int> ranks = parse_ranks(options.ranks, max_ranks);
   if (ranks.empty()) {
-    fmt::print(stderr, "tutti check: {} is not a list of numbers of ranks, such as 1..64, 8 or 2,4,8..12\n",
-               detail::quoted(options.ranks));
-    return 2;
+    const bool large = !options.rank && !parse_ranks(options.ranks, max_ranks_of_one).empty();
+    throw called_wrongly{
+        large ? fmt::format("{} has numbers above {}, for which --rank R checks one rank",
+                            detail::quoted(options.ranks), max_ranks_together)
+              : fmt::format("{} is not a list of numbers of ranks, such as 1..64, 8 or 2,4,8..12{}",
+                            detail::quoted(options.ranks),
+                            options.rank ? fmt::format(", of at most {}", max_ranks_of_one) : "")};
   }
+  if (options.rank) return check_rank(options, ranks);
   std::vector<row> rows;
   for (const std::string& argument : options.names.empty() ? std::vector<std::string>{""} : options.names) {
     const std::string name = argument.substr(0, argument.find(':')),
@@ -277,7 +259,7 @@ int prove_algorithms(const check_options& options) {
     if (!r.all.findings.empty()) ++faulty;
   }
   if (options.as_json) {
-    fmt::print("{}\n", to_json(rows).dump(2));
+    write_json(rows);
   } else {
     print_findings(rows);
     fmt::print("{}{} algorithm{}, {} numbers of ranks, {} calls, {} messages: {}\n", faulty != 0 ? "\n" : "",
@@ -301,6 +283,8 @@ void add_check(CLI::App& app, int& status) {
       "allreduce/ring or ring, with a fixed parameter bcast/knomial:k=6, or all of a collective: allreduce");
   command->add_option("--ranks", options->ranks, "Numbers of ranks: 1..64, 8 or 2,4,8..12")
       ->capture_default_str();
+  command->add_option("--rank", options->rank,
+                      "Check only this rank, alone and against its peers; of up to 65536 ranks");
   command->add_option("--threads", options->threads, "Number of threads; default 2")
       ->check(CLI::Range(1u, 256u));
   command->add_flag("--exhaustive", options->exhaustive,
@@ -315,13 +299,17 @@ void add_check(CLI::App& app, int& status) {
       "splits into groups and topologies, and for more ranks a random sample. The last lines name the\n"
       "counts and parameters, and count the combinations; \"all proved\" means that all were tried. Of a\n"
       "composition it executes the composite plans over many topologies of ranks on nodes; its messages\n"
-      "are the calls that it makes.\n\n"
+      "are the calls that it makes.\n"
+      "With --rank it executes the schedule of one rank, and each message of its peers arrives. It checks\n"
+      "places and peers, and that each message has the matching step, in order, in the schedule of the\n"
+      "peer. The costs of the rank must not exceed the claims. It cannot find deadlocks or wrong values.\n\n"
       "Examples:\n"
       "  tutti check\n"
       "  tutti check allreduce --ranks 1..33\n"
       "  tutti check bcast/knomial --ranks 7\n"
       "  tutti check bcast/knomial:k=6 --ranks 30..40\n"
       "  tutti check allreduce/node_leader node_leader\n"
+      "  tutti check allreduce/ring --ranks 65536 --rank 5\n"
       "  tutti check --json | jq '.[] | select(.faults != [])'\n");
   command->callback([options, &status] { status = prove_algorithms(*options); });
 }

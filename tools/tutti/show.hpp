@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data of `tutti show` about one call, and the three output formats: text, JSON, drawing.
+// The data of `tutti show` about one call, and the three output formats: text, JSON, drawing. A
+// call is executed by all ranks together (call_trace) or by one rank alone (rank_view).
 #pragma once
 
+#include <cstdio>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "json_stream.hpp"
 #include "proof/abstract_run.hpp"
 #include "selection/choose.hpp"
 
@@ -49,6 +53,21 @@ struct claim {
 };
 std::vector<claim> claims_of(const call_trace& p);
 
+/// What one rank of many does. Its rounds are not stored: run() executes them again.
+struct rank_view {
+  const pure_algorithm* algorithm = nullptr;
+  proof::case_options options;
+  proof::abstract_call call;  ///< with tables of this rank only
+  std::size_t count = 0;      ///< as the user gave it
+  int rank = 0;
+  schedule steps;
+  proof::rank_costs measured;
+
+  proof::rank_outcome run(const proof::round_visitor& visit = {}) const;
+};
+/// The claims of the call, with the costs of the rank.
+std::vector<claim> claims_of(const rank_view& v);
+
 /// Matches sends with receives.
 void collect_messages(call_trace& p);
 
@@ -66,8 +85,14 @@ struct view {
   int rank = -1;  ///< shows only this rank; -1: all
   bool everything = false;
 };
-std::string as_text(const call_trace& p, const view& how);
-std::string as_json(const call_trace& p, const view& how);
+void write_text(std::FILE* out, const call_trace& p, const view& how);
+void write_text(std::FILE* out, const rank_view& v, bool everything);
+void write_json(std::FILE* out, const call_trace& p, const view& how);
+void write_json(std::FILE* out, const rank_view& v);
+/// Every message as an arrow.
 std::string as_svg(const call_trace& p, const view& how);
+/// The communication matrix and the rounds, for many ranks.
+std::string as_matrix(const call_trace& p);
+std::string as_matrix(const rank_view& v);
 
 }  // namespace tutti::tool
