@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulation/simulator.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+#include <stdexcept>
+
+#include "simulation/available_memory.hpp"
+#include "simulation/call_shape.hpp"
+#include "simulation/composite_simulation.hpp"
+#include "simulation/event_run.hpp"
+
+namespace tutti::simulation {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+std::string bytes_text(double bytes) {
+  char text[32];
+  if (bytes >= 1e9)
+    std::snprintf(text, sizeof text, "%.1f GB", bytes / 1e9);
+  else
+    std::snprintf(text, sizeof text, "%.0f MB", bytes / 1e6);
+  return text;
+}
+
+void require_memory(double needed, int ranks, const simulation_options& options) {
+  const double there = options.max_memory > 0 ? options.max_memory : available_memory();
+  if (needed > there)
+    throw std::length_error("the simulation of " + std::to_string(ranks) + " ranks needs about " +
+                            bytes_text(needed) + " of memory, and " + bytes_text(there) +
+                            " are available; simulate fewer ranks");
+}
+
+// The most transfers of a round.
+std::size_t longest_round(const schedule& s) {
+  std::size_t longest = 0;
+  for (const item& i : s.items)
+    if (i.kind == item_kind::round) longest = std::max<std::size_t>(longest, i.sends + i.recvs);
+  return longest;
+}
+
+}  // namespace
+
+class simulator::state : private event_run::observer {
+ public:
+  state(const machine& m, int ranks) : machine_(m), network_(machine_, ranks), events_(network_, machine_) {}
+
+  const network& links() const noexcept { return network_; }
+
+  simulation_result run(const simulated_call& c, const choice& algorithm, const simulation_options& options) {
+    if (algorithm.pure == nullptr) throw not_simulated("a native collective runs inside the engine");
+    require_memory(state_memory() + schedule_memory(c, algorithm), network_.ranks(), options);
+    events_.reset(options.max_recorded, *this);
+    ends_.assign(at(network_.ranks()), 0);
+    last_.assign(at(network_.ranks()), -1);
+    for (int r = 0; r < network_.ranks(); ++r)
+      events_.add(r, 0, rank_schedule(write(c, algorithm, r), lengths_of(c, network_.ranks(), r)));
+    for (int r = 0; r < network_.ranks(); ++r) events_.begin(static_cast<std::uint32_t>(r), 0, -1);
+    events_.execute();
+    return finish();
+  }
+
+  simulation_result run(const simulated_call& c, const composed_choice& composition, const selection& inner,
+                        const simulation_options& options) {
+    if (composition.which == nullptr) throw not_simulated("there is no composition");
+    require_memory(state_memory(), network_.ranks(), options);
+    const hierarchy topology = network_.topology();
+    composite_simulation plans(events_, c, topology, composition, inner);
+    double plan_memory = 0;
+    for (const int r : sample(c)) plan_memory = std::max(plan_memory, static_cast<double>(plans.memory(r)));
+    require_memory(state_memory() + network_.ranks() * plan_memory, network_.ranks(), options);
+    events_.reset(options.max_recorded, plans);
+    plans.run();
+    ends_.clear();
+    last_.clear();
+    for (int r = 0; r < network_.ranks(); ++r) {
+      ends_.push_back(plans.end_of(r));
+      last_.push_back(plans.last_round(r));
+    }
+    return finish();
+  }
+
+ private:
+  void complete(std::uint32_t run, double now) override {
+    ends_[run] = now;  // the schedule of a rank has its number
+    last_[run] = events_.last_round(run);
+    events_.drop_schedule(run);
+  }
+  void resume(int, double) override {}
+
+  static schedule write_one(const simulated_call& c, const choice& algorithm, int ranks, int rank,
+                            std::vector<int>& neighbors) {
+    builder b;
+    algorithm.pure->write(shape_of(c, ranks, rank, algorithm.parameter_values, neighbors), b);
+    return b.finish();
+  }
+  schedule write(const simulated_call& c, const choice& algorithm, int rank) {
+    return write_one(c, algorithm, network_.ranks(), rank, neighbors_);
+  }
+
+  // Ranks whose schedules represent those of all others; the root is the first.
+  std::vector<int> sample(const simulated_call& c) const {
+    const int p = network_.ranks();
+    std::vector<int> some{std::min(c.root, p - 1)};
+    for (const int r : {0, 1, p / 2, p - 1})
+      if (r < p && std::find(some.begin(), some.end(), r) == some.end()) some.push_back(r);
+    return some;
+  }
+
+  double state_memory() const {
+    return network_.ranks() * static_cast<double>(event_run::rank_memory) +
+           network::memory(machine_, network_.ranks());
+  }
+
+  double schedule_memory(const simulated_call& c, const choice& algorithm) {
+    double root = 0, other = 0;
+    bool first = true;
+    for (const int r : sample(c)) {
+      schedule s = write(c, algorithm, r);
+      const double in_progress = static_cast<double>(longest_round(s) * event_run::message_memory);
+      const double one =
+          in_progress +
+          static_cast<double>(rank_schedule(std::move(s), lengths_of(c, network_.ranks(), r)).memory());
+      (first ? root : other) = std::max(first ? root : other, one);
+      first = false;
+    }
+    return root + other * (network_.ranks() - 1);
+  }
+
+  simulation_result finish() {
+    simulation_result r;
+    r.ends = std::move(ends_);
+    for (int rank = 0; rank < network_.ranks(); ++rank) {
+      r.seconds = std::max(r.seconds, r.ends[at(rank)]);
+      r.waits.push_back(std::max(0.0, r.ends[at(rank)] - events_.busy(rank)));
+    }
+    r.messages = events_.messages();
+    r.bytes = events_.bytes();
+    const std::vector<double>& carried = events_.flows().carried();
+    double longest = 0;
+    for (std::size_t l = 0; l < carried.size(); ++l) {
+      const double time = carried[l] / network_.bandwidths()[l];
+      if (time <= longest) continue;
+      longest = time;
+      r.any_link = true;
+      r.busiest_link = static_cast<std::uint32_t>(l);
+      r.busiest_bytes = carried[l];
+      r.busiest_share = r.seconds > 0 ? time / r.seconds : 0;
+    }
+    r.recorded = events_.recorded();
+    if (r.recorded) {
+      r.rounds = events_.take_rounds();
+      r.sent = events_.take_messages();
+      r.last_rounds = std::move(last_);
+    }
+    return r;
+  }
+
+  machine machine_;
+  network network_;
+  event_run events_;
+  std::vector<double> ends_;
+  std::vector<std::int32_t> last_;
+  std::vector<int> neighbors_;
+};
+
+simulator::simulator(const machine& m, int ranks) {
+  if (ranks < 1 || ranks > max_ranks)
+    throw std::invalid_argument("a simulation has 1 to " + std::to_string(max_ranks) + " ranks, not " +
+                                std::to_string(ranks));
+  state_ = std::make_unique<state>(m, ranks);
+}
+simulator::~simulator() = default;
+
+const network& simulator::links() const noexcept { return state_->links(); }
+
+simulation_result simulator::run(const simulated_call& c, const choice& algorithm,
+                                 const simulation_options& options) {
+  return state_->run(c, algorithm, options);
+}
+
+simulation_result simulator::run(const simulated_call& c, const composed_choice& composition,
+                                 const selection& inner, const simulation_options& options) {
+  return state_->run(c, composition, inner, options);
+}
+
+selection_context context_of(const simulated_call& c, const hierarchy& topology) {
+  std::vector<std::size_t> counts, displs;
+  const call made = call_of(c, topology.ranks(), is_rooted(c.what) ? c.root : 0, counts, displs);
+  selection_context s;
+  s.call = agreed_part(made, topology.ranks(), c.first_group != 0);
+  s.set_topology(topology);
+  return s;
+}
+
+// Walks back from the rank that is done last. A round began when the one before it had ended. Its
+// transfers ended with a message. If this message arrived after the round had begun, the side that
+// made it leave so late determined the time; otherwise the round itself did.
+std::vector<path_step> simulation_result::critical_path() const {
+  std::vector<path_step> path;
+  if (last_rounds.empty()) return path;
+  const auto last = std::max_element(ends.begin(), ends.end()) - ends.begin();
+  std::int32_t at_round = last_rounds[static_cast<std::size_t>(last)];
+  double until = -1;  // of a round that a message leaves before its end
+  while (at_round >= 0) {
+    const simulated_round& r = rounds[static_cast<std::size_t>(at_round)];
+    const double end = until < 0 ? r.end : until;
+    const simulated_message* m =
+        until < 0 && r.cause >= 0 ? &sent[static_cast<std::size_t>(r.cause)] : nullptr;
+    until = -1;
+    if (m == nullptr || r.received <= r.sent || m->arrival <= r.begin) {
+      path.push_back({r.rank, r.number, -1, 0, r.begin, end});
+      at_round = r.previous;
+      continue;
+    }
+    // The time from which the message could travel, and the side that determined it.
+    const bool by_sender = m->eager || m->send_ready >= m->receive_ready;
+    const double left = m->eager ? m->send_ready : std::max(m->send_ready, m->receive_ready);
+    path.push_back({r.rank, r.number, -1, 0, m->arrival, r.end});
+    path.push_back(
+        {m->from, rounds[static_cast<std::size_t>(m->sent_in)].number, m->to, m->bytes, left, m->arrival});
+    at_round = by_sender ? m->sent_in : m->received_in;
+    until = left;
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+}  // namespace tutti::simulation
