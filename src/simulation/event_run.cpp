@@ -53,7 +53,8 @@ std::uint32_t event_run::add(int rank, std::uint32_t context, rank_schedule&& s,
   return number;
 }
 
-int event_run::member(const run& r, int peer) {
+int event_run::member(const run& r, int peer) const {
+  if (one_for_all_) return r.rank;
   const auto size = static_cast<int>(r.members.size());
   if (peer < 0 || (size != 0 && peer >= size))
     throw not_simulated("its schedule names a rank that does not exist");
@@ -92,7 +93,13 @@ std::int32_t event_run::record_work(int rank, double begin, double end, std::int
 void event_run::advance(std::uint32_t number, double now) {
   for (;;) {
     run& r = runs_[number];
-    if (!r.schedule.open(planned_)) {
+    const bool more = r.schedule.open(planned_);
+    if (const double work = work_time(planned_.before); work > 0) {
+      const double begin = std::max(now, free_at(r.rank));
+      now = occupy(r.rank, begin, work);
+      r.round = record_work(r.rank, begin, now, r.round);
+    }
+    if (!more) {
       r.complete = true;
       --unfinished_;
       observer_->complete(number, now);
@@ -170,7 +177,7 @@ void event_run::post_send(std::uint32_t number, const planned_transfer& t, part 
   if (to >= network_.ranks()) throw not_simulated("its schedule names a rank that does not exist");
   network_.find(r.rank, to, route_);
   const double ready = occupy(r.rank, r.round_end, route_.with->send_overhead);
-  const std::uint64_t key = message_queues::key(r.context, at(r.rank), at(to));
+  const std::uint64_t key = key_of(r, r.rank, to, t.peer);
   const auto posted = queues_.take(key, false);
   const std::uint32_t number_of_message = posted ? *posted : new_message();
   message& m = messages_[number_of_message];
@@ -201,7 +208,7 @@ void event_run::post_send(std::uint32_t number, const planned_transfer& t, part 
 
 std::uint32_t event_run::post_receive(std::uint32_t number, int from, const planned_transfer& t, double now) {
   run& r = runs_[number];
-  const std::uint64_t key = message_queues::key(r.context, at(from), at(r.rank));
+  const std::uint64_t key = key_of(r, from, r.rank, t.peer);
   const auto posted = queues_.take(key, true);
   const std::uint32_t number_of_message = posted ? *posted : new_message();
   message& m = messages_[number_of_message];
@@ -252,8 +259,7 @@ void event_run::arrive(std::uint32_t number, double now) {
 void event_run::process(std::uint32_t number, double now) {
   const message m = messages_[number];
   run& r = runs_[m.receiver];
-  const protocol& p =
-      network_.node_of(m.from) == network_.node_of(m.to) ? machine_.within_node : machine_.between_nodes;
+  const protocol& p = network_.protocol_between(m.from, m.to);
   double cost = m.eager ? p.receive_overhead : p.rendezvous_overhead;
   if (m.reduces) cost += static_cast<double>(m.bytes) / machine_.reduce_speed;
   const double end = occupy(r.rank, now, cost);

@@ -34,7 +34,10 @@ class event_run {
     ~observer() = default;
   };
 
-  explicit event_run(const network& links, const machine& m) : network_(links), machine_(m) {}
+  /// If `one_for_all` is set, a single rank stands for all: peers are numbers of sends, as in
+  /// common_schedule.
+  event_run(const network& links, const machine& m, bool one_for_all = false)
+      : network_(links), machine_(m), one_for_all_(one_for_all) {}
 
   /// Records rounds and messages, until there are more than `max_recorded` messages.
   void reset(std::size_t max_recorded, observer& o);
@@ -83,7 +86,10 @@ class event_run {
  private:
   struct run;
   static std::uint32_t at(int i) noexcept { return static_cast<std::uint32_t>(i); }
-  static int member(const run& r, int peer);
+  int member(const run& r, int peer) const;
+  std::uint64_t key_of(const run& r, int from, int to, int peer) const noexcept {
+    return message_queues::key(one_for_all_ ? at(peer) : r.context, at(from), at(to));
+  }
   static constexpr std::int32_t none = -1;
 
   struct core {
@@ -140,6 +146,7 @@ class event_run {
 
   const network& network_;
   const machine& machine_;
+  const bool one_for_all_;
   observer* observer_ = nullptr;
   bool recording_ = false;
   std::size_t max_recorded_ = 0;

@@ -34,6 +34,9 @@ class network {
  public:
   /// Keeps a reference to the machine. Throws std::invalid_argument if it has too few nodes.
   network(const machine& m, int ranks);
+  /// A network of one rank that stands for all ranks of a symmetric machine (symmetry.hpp): its
+  /// messages to itself cross its own links.
+  static network of_one_for_all(const machine& m);
 
   int ranks() const noexcept { return ranks_; }
   int nodes() const noexcept { return nodes_; }
@@ -43,6 +46,10 @@ class network {
   std::string name_of_link(std::uint32_t link) const;
   /// The route of a message. A message of a rank to itself stays in its socket.
   void find(int from, int to, route& found) const noexcept;
+  const protocol& protocol_between(int from, int to) const noexcept {
+    const bool within = !one_for_all_ && node_of(from) == node_of(to);
+    return within ? machine_.within_node : machine_.between_nodes;
+  }
   int node_of(int rank) const noexcept { return rank / machine_.ranks_per_node; }
   int socket_of(int rank) const noexcept;
 
@@ -70,6 +77,7 @@ class network {
 
   const machine& machine_;
   int ranks_, nodes_;
+  bool one_for_all_ = false;
   std::vector<double> bandwidths_;
   std::vector<link_block> blocks_;
   // Fat tree, by level: the first link up, the number of nodes below a unit of the level below, and

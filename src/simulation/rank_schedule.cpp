@@ -32,18 +32,34 @@ rank_schedule::rank_schedule(schedule&& s, const call_lengths& lengths) : length
   if (!loops && written_->words == 0) compact();
 }
 
+rank_schedule::rank_schedule(std::span<const planned_round> rounds, std::span<const local_work> after,
+                             const local_work& at_the_end) {
+  for (std::size_t i = 0; i < rounds.size(); ++i) append(rounds[i], after[i]);
+  if (!at_the_end.empty()) rounds_.push_back({0, 0, 0, at_the_end});
+}
+
+void rank_schedule::append(const planned_round& r, const local_work& after) {
+  if (!r.before.empty()) rounds_.push_back({0, 0, 0, r.before});
+  const auto first = static_cast<std::uint32_t>(transfers_.size());
+  for (const planned_transfer& t : r.transfers) transfers_.push_back({t.bytes, t.peer, t.kind});
+  rounds_.push_back(
+      {first, static_cast<std::uint32_t>(r.sends), static_cast<std::uint32_t>(r.transfers.size()), after});
+}
+
 void rank_schedule::compact() {
   planned_round r;
-  while (open_written(r)) {
-    const auto first = static_cast<std::uint32_t>(transfers_.size());
-    for (const planned_transfer& t : r.transfers) transfers_.push_back({t.bytes, t.peer, t.kind});
-    rounds_.push_back({first, static_cast<std::uint32_t>(r.sends),
-                       static_cast<std::uint32_t>(r.transfers.size()), close_written()});
-  }
+  while (open_written(r)) append(r, close_written());
+  if (!r.before.empty()) rounds_.push_back({0, 0, 0, r.before});
   rounds_.shrink_to_fit();
   transfers_.shrink_to_fit();
   written_.reset();
   pc_ = 0;
+}
+
+void rank_schedule::rewind() noexcept {
+  pc_ = 0;
+  depth_ = 0;
+  std::fill(words_.begin(), words_.end(), 0);
 }
 
 std::size_t rank_schedule::memory() const noexcept {
@@ -54,7 +70,9 @@ std::size_t rank_schedule::memory() const noexcept {
 
 bool rank_schedule::open(planned_round& r) {
   if (written_) return open_written(r);
+  r.before = {};
   r.transfers.clear();
+  while (pc_ < rounds_.size() && rounds_[pc_].count == 0) r.before += rounds_[pc_++].work;
   if (pc_ == rounds_.size()) return false;
   const compact_round& c = rounds_[pc_];
   r.sends = c.sends;
@@ -103,10 +121,18 @@ const item* rank_schedule::next_item() {
 }
 
 bool rank_schedule::open_written(planned_round& r) {
-  r.transfers.clear();
-  r.sends = 0;
-  current_ = next_item();
-  if (current_ == nullptr) return false;
+  r.before = {};
+  while ((current_ = next_item()) != nullptr) {
+    r.transfers.clear();
+    r.sends = 0;
+    if (current_->sends + current_->recvs != 0) plan_transfers(r);
+    if (!r.transfers.empty()) return true;
+    r.before += close_written();
+  }
+  return false;
+}
+
+void rank_schedule::plan_transfers(planned_round& r) const {
   const step* steps = written_->steps.data() + current_->first;
   for (std::uint32_t n = 0; n < current_->sends + current_->recvs; ++n) {
     const step& s = steps[n];
@@ -127,17 +153,12 @@ bool rank_schedule::open_written(planned_round& r) {
     r.transfers.push_back(t);
     if (n < current_->sends) ++r.sends;
   }
-  return true;
 }
 
 local_work rank_schedule::close_written() {
   local_work all;
   const step* steps = written_->steps.data() + current_->first + current_->sends + current_->recvs;
-  for (std::uint32_t i = 0; i < current_->locals; ++i) {
-    const local_work one = local(steps[i]);
-    all.copied += one.copied;
-    all.reduced += one.reduced;
-  }
+  for (std::uint32_t i = 0; i < current_->locals; ++i) all += local(steps[i]);
   return all;
 }
 

@@ -44,13 +44,21 @@ struct planned_transfer {
   std::uint32_t first_word = 0;  ///< of the words that are sent or received
 };
 
-/// A round. Local work follows the transfers.
-struct planned_round {
-  std::vector<planned_transfer> transfers;  ///< sends first
-  std::size_t sends = 0;
-};
 struct local_work {
   std::uint64_t copied = 0, reduced = 0;  ///< bytes
+
+  bool empty() const noexcept { return copied == 0 && reduced == 0; }
+  local_work& operator+=(const local_work& more) noexcept {
+    copied += more.copied;
+    reduced += more.reduced;
+    return *this;
+  }
+};
+/// A round with transfers. Further local work follows them.
+struct planned_round {
+  local_work before;                        ///< of rounds without transfers
+  std::vector<planned_transfer> transfers;  ///< sends first
+  std::size_t sends = 0;
 };
 
 /// Thrown for schedules that cannot be simulated, with the reason.
@@ -68,11 +76,16 @@ class rank_schedule {
   rank_schedule() = default;
   /// Throws not_simulated if the schedule calls the engine's native collective.
   rank_schedule(schedule&& s, const call_lengths& lengths);
+  /// A schedule of these rounds. Work number i follows round i.
+  rank_schedule(std::span<const planned_round> rounds, std::span<const local_work> after,
+                const local_work& at_the_end);
 
-  /// Opens the next round; false: there is none.
+  /// Opens the next round with transfers. Returns false if there is none; `before` is set then too.
   bool open(planned_round& r);
   /// Performs the local steps of the open round.
   local_work close();
+  /// Goes back to the begin.
+  void rewind() noexcept;
 
   std::span<std::uint64_t> words() noexcept { return words_; }
   std::size_t memory() const noexcept;
@@ -95,6 +108,7 @@ class rank_schedule {
 
   const item* next_item();
   bool open_written(planned_round& r);
+  void plan_transfers(planned_round& r) const;
   local_work close_written();
   local_work local(const step& s);
   std::int64_t resolve(const index& i) const noexcept;
@@ -103,6 +117,7 @@ class rank_schedule {
   std::int32_t trips(const trip_count& t) const noexcept;
   std::size_t segment_elements() const noexcept;
   std::size_t sum_of_words(std::size_t first, std::size_t blocks) const;
+  void append(const planned_round& r, const local_work& after);
   void compact();
 
   std::vector<compact_round> rounds_;

@@ -10,6 +10,7 @@
 #include "simulation/call_shape.hpp"
 #include "simulation/composite_simulation.hpp"
 #include "simulation/event_run.hpp"
+#include "simulation/symmetry.hpp"
 
 namespace tutti::simulation {
 namespace {
@@ -52,11 +53,16 @@ class simulator::state : private event_run::observer {
   simulation_result run(const simulated_call& c, const choice& algorithm, const simulation_options& options) {
     if (algorithm.pure == nullptr) throw not_simulated("a native collective runs inside the engine");
     require_memory(state_memory() + schedule_memory(c, algorithm), network_.ranks(), options);
-    events_.reset(options.max_recorded, *this);
-    ends_.assign(at(network_.ranks()), 0);
-    last_.assign(at(network_.ranks()), -1);
+    std::vector<rank_schedule> all;
     for (int r = 0; r < network_.ranks(); ++r)
-      events_.add(r, 0, rank_schedule(write(c, algorithm, r), lengths_of(c, network_.ranks(), r)));
+      all.emplace_back(write(c, algorithm, r), lengths_of(c, network_.ranks(), r));
+    if (is_symmetric(machine_) && !is_rooted(c.what))
+      if (auto common = find_common_schedule(all)) {
+        const std::uint64_t messages = common->messages * all.size();
+        if (messages > options.max_recorded || messages == 0) return run_one_for_all(std::move(*common));
+      }
+    start(options);
+    for (int r = 0; r < network_.ranks(); ++r) events_.add(r, 0, std::move(all[at(r)]));
     for (int r = 0; r < network_.ranks(); ++r) events_.begin(static_cast<std::uint32_t>(r), 0, -1);
     events_.execute();
     return finish();
@@ -83,10 +89,53 @@ class simulator::state : private event_run::observer {
   }
 
  private:
+  void start(const simulation_options& options) {
+    events_.reset(options.max_recorded, *this);
+    ends_.assign(at(network_.ranks()), 0);
+    last_.assign(at(network_.ranks()), -1);
+  }
+
+  // The time of one rank is that of all.
+  simulation_result run_one_for_all(common_schedule&& common) {
+    const network one_link = network::of_one_for_all(machine_);
+    event_run one(one_link, machine_, true);
+    one.reset(0, *this);
+    ends_.assign(1, 0);
+    last_.assign(1, -1);
+    running_ = &one;
+    one.add(0, 0, std::move(common.schedule));
+    one.begin(0, 0, -1);
+    one.execute();
+    running_ = &events_;
+    simulation_result r;
+    r.simulated_ranks = 1;
+    r.seconds = ends_[0];
+    r.ends.assign(at(network_.ranks()), ends_[0]);
+    r.waits.assign(r.ends.size(), std::max(0.0, ends_[0] - one.busy(0)));
+    r.messages = common.messages * r.ends.size();
+    r.bytes = common.bytes * r.ends.size();
+    find_busiest_link(one.flows().carried(), one_link.bandwidths(), r);
+    return r;
+  }
+
+  static void find_busiest_link(const std::vector<double>& carried, const std::vector<double>& bandwidths,
+                                simulation_result& r) {
+    double longest = 0;
+    for (std::size_t l = 0; l < carried.size(); ++l) {
+      const double time = carried[l] / bandwidths[l];
+      if (time <= longest) continue;
+      longest = time;
+      r.any_link = true;
+      r.busiest_link = static_cast<std::uint32_t>(l);
+      r.busiest_bytes = carried[l];
+      r.busiest_share = r.seconds > 0 ? time / r.seconds : 0;
+    }
+  }
+
   void complete(std::uint32_t run, double now) override {
     ends_[run] = now;  // the schedule of a rank has its number
-    last_[run] = events_.last_round(run);
-    events_.drop_schedule(run);
+    last_[run] = running_->last_round(run);
+    running_->drop_schedule(run);
   }
   void resume(int, double) override {}
 
@@ -138,17 +187,8 @@ class simulator::state : private event_run::observer {
     }
     r.messages = events_.messages();
     r.bytes = events_.bytes();
-    const std::vector<double>& carried = events_.flows().carried();
-    double longest = 0;
-    for (std::size_t l = 0; l < carried.size(); ++l) {
-      const double time = carried[l] / network_.bandwidths()[l];
-      if (time <= longest) continue;
-      longest = time;
-      r.any_link = true;
-      r.busiest_link = static_cast<std::uint32_t>(l);
-      r.busiest_bytes = carried[l];
-      r.busiest_share = r.seconds > 0 ? time / r.seconds : 0;
-    }
+    r.simulated_ranks = network_.ranks();
+    find_busiest_link(events_.flows().carried(), network_.bandwidths(), r);
     r.recorded = events_.recorded();
     if (r.recorded) {
       r.rounds = events_.take_rounds();
@@ -161,6 +201,7 @@ class simulator::state : private event_run::observer {
   machine machine_;
   network network_;
   event_run events_;
+  event_run* running_ = &events_;
   std::vector<double> ends_;
   std::vector<std::int32_t> last_;
   std::vector<int> neighbors_;
@@ -210,15 +251,18 @@ std::vector<path_step> simulation_result::critical_path() const {
     const simulated_message* m =
         until < 0 && r.cause >= 0 ? &sent[static_cast<std::size_t>(r.cause)] : nullptr;
     until = -1;
+    const auto add_round = [&](double begin, double until_then) {
+      if (until_then > begin) path.push_back({r.rank, r.number, -1, 0, begin, until_then});
+    };
     if (m == nullptr || r.received <= r.sent || m->arrival <= r.begin) {
-      path.push_back({r.rank, r.number, -1, 0, r.begin, end});
+      add_round(r.begin, end);
       at_round = r.previous;
       continue;
     }
     // The time from which the message could travel, and the side that determined it.
     const bool by_sender = m->eager || m->send_ready >= m->receive_ready;
     const double left = m->eager ? m->send_ready : std::max(m->send_ready, m->receive_ready);
-    path.push_back({r.rank, r.number, -1, 0, m->arrival, r.end});
+    add_round(m->arrival, r.end);
     path.push_back(
         {m->from, rounds[static_cast<std::size_t>(m->sent_in)].number, m->to, m->bytes, left, m->arrival});
     at_round = by_sender ? m->sent_in : m->received_in;

@@ -82,6 +82,7 @@ struct path_step {
 struct simulation_result {
   double seconds = 0;  ///< until the last rank is done
   std::uint64_t messages = 0, bytes = 0;
+  int simulated_ranks = 0;  ///< 1: all ranks behave alike (symmetry.hpp)
   /// By rank: when it is done; how long it waited until then.
   std::vector<double> ends, waits;
   bool any_link = false;  ///< false: no message crossed a link

@@ -53,6 +53,7 @@ std::string as_text(const simulation_report& r) {
   if (!r.about.empty()) text += fmt::format("machine       {}\n", r.about);
   if (!r.chosen_by.empty()) text += fmt::format("chosen by     {}\n", r.chosen_by);
   text += fmt::format("time          {}\n", time_text(s.seconds));
+  if (s.simulated_ranks < r.ranks) text += "simulated     one rank, because all behave alike\n";
   text += fmt::format("messages      {}, {}\n", s.messages, bytes_text(static_cast<double>(s.bytes)));
   text += s.any_link ? fmt::format("busiest link  {}: {}, {:.0f} % of the time\n", r.busiest_link,
                                    bytes_text(s.busiest_bytes), 100 * s.busiest_share)
@@ -84,6 +85,7 @@ std::string as_json(const simulation_report& r) {
   if (is_rooted(r.what)) all["root"] = r.root;
   all["in_place"] = r.in_place;
   all["seconds"] = s.seconds;
+  all["simulated_ranks"] = s.simulated_ranks;
   all["messages"] = s.messages;
   all["message_bytes"] = s.bytes;
   if (s.any_link)
