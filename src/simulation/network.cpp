@@ -146,6 +146,17 @@ hierarchy network::topology() const {
   return hierarchy({sockets, nodes});
 }
 
+int network::finest_nodes() const noexcept {
+  const int per_socket = machine_.ranks_per_node / machine_.sockets;
+  return static_cast<int>(quotient_up(ranks_, per_socket));
+}
+
+int network::ranks_per_finest_node() const noexcept {
+  const int per_socket = machine_.ranks_per_node / machine_.sockets;
+  if (ranks_ <= per_socket) return ranks_;
+  return ranks_ % per_socket == 0 ? per_socket : 0;
+}
+
 int network::switch_of(int node) const noexcept {
   int s =
       static_cast<int>(std::upper_bound(first_node_.begin(), first_node_.end(), node) - first_node_.begin()) -

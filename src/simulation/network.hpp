@@ -55,6 +55,9 @@ class network {
 
   /// The topology that compositions see: nodes, and sockets below them if there are several.
   hierarchy topology() const;
+  /// The number of nodes of its finest level, and of their ranks; 0 if these differ.
+  int finest_nodes() const noexcept;
+  int ranks_per_finest_node() const noexcept;
   /// The bytes that the links of a network for `ranks` ranks take.
   static double memory(const machine& m, int ranks) noexcept;
 

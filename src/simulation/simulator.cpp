@@ -52,6 +52,7 @@ class simulator::state : private event_run::observer {
 
   simulation_result run(const simulated_call& c, const choice& algorithm, const simulation_options& options) {
     if (algorithm.pure == nullptr) throw not_simulated("a native collective runs inside the engine");
+    require_memory(state_memory(), network_.ranks(), options);
     require_memory(state_memory() + schedule_memory(c, algorithm), network_.ranks(), options);
     std::vector<rank_schedule> all;
     for (int r = 0; r < network_.ranks(); ++r)
@@ -139,14 +140,10 @@ class simulator::state : private event_run::observer {
   }
   void resume(int, double) override {}
 
-  static schedule write_one(const simulated_call& c, const choice& algorithm, int ranks, int rank,
-                            std::vector<int>& neighbors) {
-    builder b;
-    algorithm.pure->write(shape_of(c, ranks, rank, algorithm.parameter_values, neighbors), b);
-    return b.finish();
-  }
   schedule write(const simulated_call& c, const choice& algorithm, int rank) {
-    return write_one(c, algorithm, network_.ranks(), rank, neighbors_);
+    builder b;
+    algorithm.pure->write(shape_of(c, network_.ranks(), rank, algorithm.parameter_values, neighbors_), b);
+    return b.finish();
   }
 
   // Ranks whose schedules represent those of all others; the root is the first.
@@ -163,15 +160,19 @@ class simulator::state : private event_run::observer {
            network::memory(machine_, network_.ranks());
   }
 
+  // The memory of one schedule, and of the messages of its longest round.
+  double memory_of(const simulated_call& c, const choice& algorithm, int rank) {
+    schedule s = write(c, algorithm, rank);
+    const auto in_progress = static_cast<double>(longest_round(s) * event_run::message_memory);
+    return in_progress +
+           static_cast<double>(rank_schedule(std::move(s), lengths_of(c, network_.ranks(), rank)).memory());
+  }
+
   double schedule_memory(const simulated_call& c, const choice& algorithm) {
     double root = 0, other = 0;
     bool first = true;
     for (const int r : sample(c)) {
-      schedule s = write(c, algorithm, r);
-      const double in_progress = static_cast<double>(longest_round(s) * event_run::message_memory);
-      const double one =
-          in_progress +
-          static_cast<double>(rank_schedule(std::move(s), lengths_of(c, network_.ranks(), r)).memory());
+      const double one = memory_of(c, algorithm, r);
       (first ? root : other) = std::max(first ? root : other, one);
       first = false;
     }
@@ -227,12 +228,28 @@ simulation_result simulator::run(const simulated_call& c, const composed_choice&
   return state_->run(c, composition, inner, options);
 }
 
-selection_context context_of(const simulated_call& c, const hierarchy& topology) {
+namespace {
+
+selection_context context_of(const simulated_call& c, int ranks) {
   std::vector<std::size_t> counts, displs;
-  const call made = call_of(c, topology.ranks(), is_rooted(c.what) ? c.root : 0, counts, displs);
+  const call made = call_of(c, ranks, is_rooted(c.what) ? c.root : 0, counts, displs);
   selection_context s;
-  s.call = agreed_part(made, topology.ranks(), c.first_group != 0);
+  s.call = agreed_part(made, ranks, c.first_group != 0);
+  return s;
+}
+
+}  // namespace
+
+selection_context context_of(const simulated_call& c, const hierarchy& topology) {
+  selection_context s = context_of(c, topology.ranks());
   s.set_topology(topology);
+  return s;
+}
+
+selection_context context_of(const simulated_call& c, const network& links) {
+  selection_context s = context_of(c, links.ranks());
+  s.nodes = links.finest_nodes();
+  s.ranks_per_node = links.ranks_per_finest_node();
   return s;
 }
 

@@ -122,5 +122,7 @@ class simulator {
 /// The values that selection reads of a call on these nodes. The engine offers no native
 /// collective.
 selection_context context_of(const simulated_call& c, const hierarchy& topology);
+/// The same for network::topology(), without making it.
+selection_context context_of(const simulated_call& c, const network& links);
 
 }  // namespace tutti::simulation

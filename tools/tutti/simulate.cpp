@@ -171,7 +171,7 @@ simulation_report simulate(const simulate_options& options) {
   try {
     simulation::simulator simulator(machine, options.ranks);
     const environment settings(options.engine);
-    choose(e, settings.by(), simulation::context_of(c, simulator.links().topology()), r);
+    choose(e, settings.by(), simulation::context_of(c, simulator.links()), r);
     const bool wants_all = !options.svg.empty();
     const simulation::simulation_options how{.max_recorded =
                                                  wants_all ? std::size_t{200'000} : std::size_t{4'000'000}};

@@ -79,6 +79,21 @@ TEST(network, dragonfly) {
                        "group 2, router 0 to router 1", "node 68 down"}));
 }
 
+TEST(network, selection_sees_the_nodes_of_the_topology) {
+  for (const char* name : {"flat", "eight-per-node", "two-sockets", "slow-cluster-64", "laptop"})
+    for (const int ranks : {1, 2, 7, 8, 9, 16, 32, 33, 64, 96, 100, 128}) {
+      const machine m = machine_named(name);
+      if (m.max_nodes() == 1 && ranks > m.ranks_per_node) continue;
+      const network n(m, ranks);
+      const simulated_call c = call_of(collective::allreduce, 64);
+      const selection_context made = context_of(c, n.topology()), quick = context_of(c, n);
+      EXPECT_EQ(quick.nodes, made.nodes) << name << ", " << ranks;
+      EXPECT_EQ(quick.ranks_per_node, made.ranks_per_node) << name << ", " << ranks;
+      EXPECT_EQ(quick.node_consecutive, made.node_consecutive) << name << ", " << ranks;
+      EXPECT_EQ(quick.call, made.call);
+    }
+}
+
 TEST(network, tree) {
   machine m = machine_named("flat");
   m.network = machine::topology::tree;

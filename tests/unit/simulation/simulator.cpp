@@ -5,10 +5,13 @@
 #include "simulation/simulator.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <ctime>
 #include <numeric>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "machines.hpp"
 #include "proof/abstract_run.hpp"
@@ -297,6 +300,34 @@ TEST(simulator, rejects_what_the_machine_or_the_memory_cannot_hold) {
     EXPECT_NE(text.find("1 MB are available"), text.npos) << text;
   }
   EXPECT_THROW(s.run(c, choice()), not_simulated);  // native
+}
+
+// The limits that docs/guide/scale.md states. The process has other simulations in its memory.
+TEST(simulator, many_ranks) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  const int ranks = 1024;
+#else
+  const int ranks = 4096;
+#endif
+  for (const char* machine : {"flat", "fat-tree", "fast-cluster-8", "dragonfly"})
+    for (const char* name : {"allreduce/rabenseifner", "alltoall/bruck", "scan/recursive_doubling"}) {
+      const collective what = collective_of(name);
+      const std::clock_t begin = std::clock();
+      const auto r = simulator(machine_named(machine), ranks)
+                         .run(call_of(what, 1024), read_choice(what, name), {.max_recorded = 4'000'000});
+      EXPECT_TRUE(r.recorded) << name;
+      EXPECT_LE(static_cast<double>(std::clock() - begin), 10.0 * CLOCKS_PER_SEC)
+          << name << " on " << machine;
+    }
+  const auto r = simulator(machine_named("fat-tree"), 16 * ranks)
+                     .run(call_of(collective::allreduce, 8),
+                          read_choice(collective::allreduce, "allreduce/recursive_doubling"));
+  EXPECT_EQ(r.messages, static_cast<std::uint64_t>(16 * ranks) * std::bit_width(16u * ranks - 1));
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  EXPECT_LE(used.ru_maxrss, 1 << 20);  // KiB
+#endif
 }
 
 // A schedule with puts: two blocks to the next rank, and a signal.
