@@ -15,7 +15,7 @@
 namespace tutti::simulation {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
+std::size_t index_of(int i) { return static_cast<std::size_t>(i); }
 
 std::string bytes_text(double bytes) {
   char text[32];
@@ -63,7 +63,7 @@ class simulator::state : private event_run::observer {
         if (messages > options.max_recorded || messages == 0) return run_one_for_all(std::move(*common));
       }
     start(options);
-    for (int r = 0; r < network_.ranks(); ++r) events_.add(r, 0, std::move(all[at(r)]));
+    for (int r = 0; r < network_.ranks(); ++r) events_.add(r, 0, std::move(all[index_of(r)]));
     for (int r = 0; r < network_.ranks(); ++r) events_.begin(static_cast<std::uint32_t>(r), 0, -1);
     events_.execute();
     return finish();
@@ -92,8 +92,8 @@ class simulator::state : private event_run::observer {
  private:
   void start(const simulation_options& options) {
     events_.reset(options.max_recorded, *this);
-    ends_.assign(at(network_.ranks()), 0);
-    last_.assign(at(network_.ranks()), -1);
+    ends_.assign(index_of(network_.ranks()), 0);
+    last_.assign(index_of(network_.ranks()), -1);
   }
 
   // The time of one rank is that of all.
@@ -111,7 +111,7 @@ class simulator::state : private event_run::observer {
     simulation_result r;
     r.simulated_ranks = 1;
     r.seconds = ends_[0];
-    r.ends.assign(at(network_.ranks()), ends_[0]);
+    r.ends.assign(index_of(network_.ranks()), ends_[0]);
     r.waits.assign(r.ends.size(), std::max(0.0, ends_[0] - one.busy(0)));
     r.messages = common.messages * r.ends.size();
     r.bytes = common.bytes * r.ends.size();
@@ -183,8 +183,8 @@ class simulator::state : private event_run::observer {
     simulation_result r;
     r.ends = std::move(ends_);
     for (int rank = 0; rank < network_.ranks(); ++rank) {
-      r.seconds = std::max(r.seconds, r.ends[at(rank)]);
-      r.waits.push_back(std::max(0.0, r.ends[at(rank)] - events_.busy(rank)));
+      r.seconds = std::max(r.seconds, r.ends[index_of(rank)]);
+      r.waits.push_back(std::max(0.0, r.ends[index_of(rank)] - events_.busy(rank)));
     }
     r.messages = events_.messages();
     r.bytes = events_.bytes();
