@@ -128,9 +128,9 @@ macro(tutti_find_lapack what)
   endif()
 endmacro()
 
-# Completes a library that has the objects of src/. Adds the tables (catalogues, engines, trees),
-# the link libraries, and the algorithms, compositions and engines of further folders. Its property
-# TUTTI_ENGINES lists the folders of its engines. Usage: tutti_complete(target [folder ...])
+# Completes a library of the objects of src/. Adds the tables (catalogues, engines, trees,
+# machines), link libraries, and the algorithms, compositions and engines of further folders. Its
+# property TUTTI_ENGINES lists its engines' folders. Usage: tutti_complete(target [folder ...])
 function(tutti_complete target)
   tutti_configure(${target})
   target_link_libraries(${target} PUBLIC Threads::Threads PRIVATE ${CMAKE_DL_LIBS} Boost::context)
@@ -157,7 +157,8 @@ function(tutti_complete target)
   tutti_generate_engines(engines "${generated}/engines.cpp" ${engines})
   list(TRANSFORM engines REPLACE ".*/" "" OUTPUT_VARIABLE names)
   tutti_generate_trees("${PROJECT_SOURCE_DIR}/trees" "${names}" "${generated}/trees.cpp")
-  target_sources(${target} PRIVATE "${generated}/engines.cpp" "${generated}/trees.cpp")
+  tutti_generate_machines("${PROJECT_SOURCE_DIR}/machines" "${generated}/machines.cpp")
+  target_sources(${target} PRIVATE "${generated}/engines.cpp" "${generated}/trees.cpp" "${generated}/machines.cpp")
   foreach(folder IN LISTS further)
     file(GLOB_RECURSE files CONFIGURE_DEPENDS "${folder}/engines/*.cpp")
     target_sources(${target} PRIVATE ${files})
@@ -176,6 +177,16 @@ function(tutti_generate_trees folder engines output)
       -P "${PROJECT_SOURCE_DIR}/cmake/trees.cmake"
     DEPENDS ${files} "${output}.files" "${PROJECT_SOURCE_DIR}/cmake/trees.cmake"
     COMMENT "Embedding the built-in trees" VERBATIM)
+endfunction()
+
+# Generates a source file with the machine files of a folder.
+function(tutti_generate_machines folder output)
+  file(GLOB files CONFIGURE_DEPENDS "${folder}/*.json")
+  file(CONFIGURE OUTPUT "${output}.files" CONTENT "@files@")
+  add_custom_command(OUTPUT "${output}"
+    COMMAND "${CMAKE_COMMAND}" "-Dfolder=${folder}" "-Doutput=${output}" -P "${PROJECT_SOURCE_DIR}/cmake/machines.cmake"
+    DEPENDS ${files} "${output}.files" "${PROJECT_SOURCE_DIR}/cmake/machines.cmake"
+    COMMENT "Embedding the machine files" VERBATIM)
 endfunction()
 
 # Builds the engine of one MPI twice. The first is a self-contained module that the core loads. The

@@ -20,6 +20,7 @@ schedule/composite : base/group schedule
 compositions       : base/group schedule/composite
 selection          : base base/group schedule schedule/composite
 proof              : base/group schedule schedule/composite selection
+simulation         : base base/group schedule schedule/composite selection
 transport          : base base/group transport/shm
 engines            : base base/compute base/group transport/shm transport
 runtime/executor   : base/compute base/group transport/shm schedule schedule/composite transport

@@ -103,6 +103,7 @@ int main(int argc, char** argv) {
   tutti::tool::add_info(app, status);
   tutti::tool::add_list(app, status);
   tutti::tool::add_show(app, status);
+  tutti::tool::add_simulate(app, status);
   tutti::tool::add_check(app, status);
   tutti::tool::add_tree(app, status);
   tutti::tool::add_explain(app, status);

@@ -29,6 +29,7 @@ void add_list(CLI::App& app, int& status);
 /// `command`: the arguments after --.
 void add_preload(CLI::App& app, int& status, const std::vector<std::string>& command);
 void add_show(CLI::App& app, int& status);
+void add_simulate(CLI::App& app, int& status);
 void add_tree(CLI::App& app, int& status);
 void add_explain(CLI::App& app, int& status);
 void add_tune(CLI::App& app, int& status);

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The memory that a simulation may use, so that it rejects a call before it starts and not when the
+// memory is full.
+#pragma once
+
+namespace tutti::simulation {
+
+/// The bytes that this process can still get: the least of the free memory, the limit of its
+/// control group, and the limit of its address space. Infinite if none of them is known.
+double available_memory();
+
+}  // namespace tutti::simulation

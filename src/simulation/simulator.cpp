@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulation/simulator.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+#include <stdexcept>
+
+#include "simulation/available_memory.hpp"
+#include "simulation/call_shape.hpp"
+#include "simulation/composite_simulation.hpp"
+#include "simulation/event_run.hpp"
+#include "simulation/symmetry.hpp"
+
+namespace tutti::simulation {
+namespace {
+
+std::size_t index_of(int i) { return static_cast<std::size_t>(i); }
+
+std::string bytes_text(double bytes) {
+  char text[32];
+  if (bytes >= 1e9)
+    std::snprintf(text, sizeof text, "%.1f GB", bytes / 1e9);
+  else
+    std::snprintf(text, sizeof text, "%.0f MB", bytes / 1e6);
+  return text;
+}
+
+void require_memory(double needed, int ranks, const simulation_options& options) {
+  const double there = options.max_memory > 0 ? options.max_memory : available_memory();
+  if (needed > there)
+    throw std::length_error("the simulation of " + std::to_string(ranks) + " ranks needs about " +
+                            bytes_text(needed) + " of memory, and " + bytes_text(there) +
+                            " are available; simulate fewer ranks");
+}
+
+// The most transfers of a round.
+std::size_t longest_round(const schedule& s) {
+  std::size_t longest = 0;
+  for (const item& i : s.items)
+    if (i.kind == item_kind::round) longest = std::max<std::size_t>(longest, i.sends + i.recvs);
+  return longest;
+}
+
+}  // namespace
+
+class simulator::state : private event_run::observer {
+ public:
+  state(const machine& m, int ranks) : machine_(m), network_(machine_, ranks), events_(network_, machine_) {}
+
+  const network& links() const noexcept { return network_; }
+
+  simulation_result run(const simulated_call& c, const choice& algorithm, const simulation_options& options) {
+    if (algorithm.pure == nullptr) throw not_simulated("a native collective runs inside the engine");
+    require_memory(state_memory(), network_.ranks(), options);
+    require_memory(state_memory() + schedule_memory(c, algorithm), network_.ranks(), options);
+    std::vector<rank_schedule> all;
+    for (int r = 0; r < network_.ranks(); ++r)
+      all.emplace_back(write(c, algorithm, r), lengths_of(c, network_.ranks(), r));
+    if (is_symmetric(machine_) && !is_rooted(c.what))
+      if (auto common = find_common_schedule(all)) {
+        const std::uint64_t messages = common->messages * all.size();
+        if (messages > options.max_recorded || messages == 0) return run_one_for_all(std::move(*common));
+      }
+    start(options);
+    for (int r = 0; r < network_.ranks(); ++r) events_.add(r, 0, std::move(all[index_of(r)]));
+    for (int r = 0; r < network_.ranks(); ++r) events_.begin(static_cast<std::uint32_t>(r), 0, -1);
+    events_.execute();
+    return finish();
+  }
+
+  simulation_result run(const simulated_call& c, const composed_choice& composition, const selection& inner,
+                        const simulation_options& options) {
+    if (composition.which == nullptr) throw not_simulated("there is no composition");
+    require_memory(state_memory(), network_.ranks(), options);
+    const hierarchy topology = network_.topology();
+    composite_simulation plans(events_, c, topology, composition, inner);
+    double plan_memory = 0;
+    for (const int r : sample(c)) plan_memory = std::max(plan_memory, static_cast<double>(plans.memory(r)));
+    require_memory(state_memory() + network_.ranks() * plan_memory, network_.ranks(), options);
+    events_.reset(options.max_recorded, plans);
+    plans.run();
+    ends_.clear();
+    last_.clear();
+    for (int r = 0; r < network_.ranks(); ++r) {
+      ends_.push_back(plans.end_of(r));
+      last_.push_back(plans.last_round(r));
+    }
+    return finish();
+  }
+
+ private:
+  void start(const simulation_options& options) {
+    events_.reset(options.max_recorded, *this);
+    ends_.assign(index_of(network_.ranks()), 0);
+    last_.assign(index_of(network_.ranks()), -1);
+  }
+
+  // The time of one rank is that of all.
+  simulation_result run_one_for_all(common_schedule&& common) {
+    const network one_link = network::of_one_for_all(machine_);
+    event_run one(one_link, machine_, true);
+    one.reset(0, *this);
+    ends_.assign(1, 0);
+    last_.assign(1, -1);
+    running_ = &one;
+    one.add(0, 0, std::move(common.schedule));
+    one.begin(0, 0, -1);
+    one.execute();
+    running_ = &events_;
+    simulation_result r;
+    r.simulated_ranks = 1;
+    r.seconds = ends_[0];
+    r.ends.assign(index_of(network_.ranks()), ends_[0]);
+    r.waits.assign(r.ends.size(), std::max(0.0, ends_[0] - one.busy(0)));
+    r.messages = common.messages * r.ends.size();
+    r.bytes = common.bytes * r.ends.size();
+    find_busiest_link(one.flows().carried(), one_link.bandwidths(), r);
+    return r;
+  }
+
+  static void find_busiest_link(const std::vector<double>& carried, const std::vector<double>& bandwidths,
+                                simulation_result& r) {
+    double longest = 0;
+    for (std::size_t l = 0; l < carried.size(); ++l) {
+      const double time = carried[l] / bandwidths[l];
+      if (time <= longest) continue;
+      longest = time;
+      r.any_link = true;
+      r.busiest_link = static_cast<std::uint32_t>(l);
+      r.busiest_bytes = carried[l];
+      r.busiest_share = r.seconds > 0 ? time / r.seconds : 0;
+    }
+  }
+
+  void complete(std::uint32_t run, double now) override {
+    ends_[run] = now;  // the schedule of a rank has its number
+    last_[run] = running_->last_round(run);
+    running_->drop_schedule(run);
+  }
+  void resume(int, double) override {}
+
+  schedule write(const simulated_call& c, const choice& algorithm, int rank) {
+    builder b;
+    algorithm.pure->write(shape_of(c, network_.ranks(), rank, algorithm.parameter_values, neighbors_), b);
+    return b.finish();
+  }
+
+  // Ranks whose schedules represent those of all others; the root is the first.
+  std::vector<int> sample(const simulated_call& c) const {
+    const int p = network_.ranks();
+    std::vector<int> some{std::min(c.root, p - 1)};
+    for (const int r : {0, 1, p / 2, p - 1})
+      if (r < p && std::find(some.begin(), some.end(), r) == some.end()) some.push_back(r);
+    return some;
+  }
+
+  double state_memory() const {
+    return network_.ranks() * static_cast<double>(event_run::rank_memory) +
+           network::memory(machine_, network_.ranks());
+  }
+
+  // The memory of one schedule, and of the messages of its longest round.
+  double memory_of(const simulated_call& c, const choice& algorithm, int rank) {
+    schedule s = write(c, algorithm, rank);
+    const auto in_progress = static_cast<double>(longest_round(s) * event_run::message_memory);
+    return in_progress +
+           static_cast<double>(rank_schedule(std::move(s), lengths_of(c, network_.ranks(), rank)).memory());
+  }
+
+  double schedule_memory(const simulated_call& c, const choice& algorithm) {
+    double root = 0, other = 0;
+    bool first = true;
+    for (const int r : sample(c)) {
+      const double one = memory_of(c, algorithm, r);
+      (first ? root : other) = std::max(first ? root : other, one);
+      first = false;
+    }
+    return root + other * (network_.ranks() - 1);
+  }
+
+  simulation_result finish() {
+    simulation_result r;
+    r.ends = std::move(ends_);
+    for (int rank = 0; rank < network_.ranks(); ++rank) {
+      r.seconds = std::max(r.seconds, r.ends[index_of(rank)]);
+      r.waits.push_back(std::max(0.0, r.ends[index_of(rank)] - events_.busy(rank)));
+    }
+    r.messages = events_.messages();
+    r.bytes = events_.bytes();
+    r.simulated_ranks = network_.ranks();
+    find_busiest_link(events_.flows().carried(), network_.bandwidths(), r);
+    r.recorded = events_.recorded();
+    if (r.recorded) {
+      r.rounds = events_.take_rounds();
+      r.sent = events_.take_messages();
+      r.last_rounds = std::move(last_);
+    }
+    return r;
+  }
+
+  machine machine_;
+  network network_;
+  event_run events_;
+  event_run* running_ = &events_;
+  std::vector<double> ends_;
+  std::vector<std::int32_t> last_;
+  std::vector<int> neighbors_;
+};
+
+simulator::simulator(const machine& m, int ranks) {
+  if (ranks < 1 || ranks > max_ranks)
+    throw std::invalid_argument("a simulation has 1 to " + std::to_string(max_ranks) + " ranks, not " +
+                                std::to_string(ranks));
+  state_ = std::make_unique<state>(m, ranks);
+}
+simulator::~simulator() = default;
+
+const network& simulator::links() const noexcept { return state_->links(); }
+
+simulation_result simulator::run(const simulated_call& c, const choice& algorithm,
+                                 const simulation_options& options) {
+  return state_->run(c, algorithm, options);
+}
+
+simulation_result simulator::run(const simulated_call& c, const composed_choice& composition,
+                                 const selection& inner, const simulation_options& options) {
+  return state_->run(c, composition, inner, options);
+}
+
+namespace {
+
+selection_context context_of(const simulated_call& c, int ranks) {
+  std::vector<std::size_t> counts, displs;
+  const call made = call_of(c, ranks, is_rooted(c.what) ? c.root : 0, counts, displs);
+  selection_context s;
+  s.call = agreed_part(made, ranks, c.first_group != 0);
+  return s;
+}
+
+}  // namespace
+
+selection_context context_of(const simulated_call& c, const hierarchy& topology) {
+  selection_context s = context_of(c, topology.ranks());
+  s.set_topology(topology);
+  return s;
+}
+
+selection_context context_of(const simulated_call& c, const network& links) {
+  selection_context s = context_of(c, links.ranks());
+  s.nodes = links.finest_nodes();
+  s.ranks_per_node = links.ranks_per_finest_node();
+  return s;
+}
+
+// Walks back from the rank that is done last. A round began when the one before it had ended. Its
+// transfers ended with a message. If this message arrived after the round had begun, the side that
+// made it leave so late determined the time; otherwise the round itself did.
+std::vector<path_step> simulation_result::critical_path() const {
+  std::vector<path_step> path;
+  if (last_rounds.empty()) return path;
+  const auto last = std::max_element(ends.begin(), ends.end()) - ends.begin();
+  std::int32_t at_round = last_rounds[static_cast<std::size_t>(last)];
+  double until = -1;  // of a round that a message leaves before its end
+  while (at_round >= 0) {
+    const simulated_round& r = rounds[static_cast<std::size_t>(at_round)];
+    const double end = until < 0 ? r.end : until;
+    const simulated_message* m =
+        until < 0 && r.cause >= 0 ? &sent[static_cast<std::size_t>(r.cause)] : nullptr;
+    until = -1;
+    const auto add_round = [&](double begin, double until_then) {
+      if (until_then > begin) path.push_back({r.rank, r.number, -1, 0, begin, until_then});
+    };
+    if (m == nullptr || r.received <= r.sent || m->arrival <= r.begin) {
+      add_round(r.begin, end);
+      at_round = r.previous;
+      continue;
+    }
+    // The time from which the message could travel, and the side that determined it.
+    const bool by_sender = m->eager || m->send_ready >= m->receive_ready;
+    const double left = m->eager ? m->send_ready : std::max(m->send_ready, m->receive_ready);
+    add_round(m->arrival, r.end);
+    path.push_back(
+        {m->from, rounds[static_cast<std::size_t>(m->sent_in)].number, m->to, m->bytes, left, m->arrival});
+    at_round = by_sender ? m->sent_in : m->received_in;
+    until = left;
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+}  // namespace tutti::simulation

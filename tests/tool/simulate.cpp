@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tests `tutti simulate` as a user sees it: texts, JSON, drawings, and what it rejects.
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tool.hpp"
+
+namespace {
+
+using nlohmann::json;
+using namespace tool_tests;
+
+json simulated(const std::string& arguments) {
+  const command_result r = tutti("simulate " + arguments + " --json");
+  EXPECT_EQ(r.status, 0) << r.text;
+  return json::parse(r.text);
+}
+
+TEST(simulate, prints_the_figures_of_simgrid) {
+  const command_result r =
+      tutti("simulate allreduce/recursive_doubling --machine flat --ranks 64 --bytes 1M");
+  EXPECT_EQ(r.status, 0) << r.text;
+  for (const char* part : {"allreduce/recursive_doubling of 64 ranks on flat, 1048576 bytes",
+                           "time          511.124 us", "messages      384, ", "busiest link  node ",
+                           "waiting       min ", "critical path", "0.000 us     0.300 us  rank "})
+    EXPECT_NE(r.text.find(part), r.text.npos) << part << "\n" << r.text;
+}
+
+TEST(simulate, json) {
+  const json j = simulated("bcast/knomial --machine flat --ranks 8 --bytes 8 --root 3");
+  EXPECT_EQ(j["name"], "bcast/knomial");
+  EXPECT_EQ(j["root"], 3);
+  EXPECT_NEAR(j["seconds"].get<double>(), 4.806e-6, 1e-9);
+  EXPECT_EQ(j["messages"], 7);
+  EXPECT_EQ(j["message_bytes"], 56);
+  EXPECT_EQ(j["ends"].size(), 8u);
+  EXPECT_EQ(j["waiting"]["ranks"].size(), 8u);
+  EXPECT_EQ(j["busiest_link"]["name"], "node 3 up");
+  EXPECT_EQ(j["critical_path"].front()["rank"], 3);
+  EXPECT_EQ(j["critical_path"].back()["end"], j["seconds"]);
+}
+
+TEST(simulate, parameters_compositions_and_the_choice_of_the_trees) {
+  EXPECT_EQ(simulated("allreduce/reduce_scatter_allgather:k=16 --machine flat --ranks 16 --bytes 1K")["name"],
+            "allreduce/reduce_scatter_allgather:k=16");
+  // Within the three nodes to the leaders and back, and four messages between these.
+  EXPECT_EQ(simulated("allreduce/node_leader --machine eight-per-node --ranks 24 --bytes 1K")["messages"],
+            2 * 21 + 4);
+  EXPECT_EQ(simulated("allreduce --machine flat --ranks 16 --bytes 8")["name"],
+            "allreduce/recursive_doubling");
+  EXPECT_EQ(simulated("barrier --machine slow-cluster-8 --ranks 100")["bytes"], 0);
+  // Calls between two groups, and of neighbors.
+  EXPECT_GT(simulated("bcast/across --machine flat --ranks 6 --bytes 64")["seconds"], 0);
+  EXPECT_EQ(simulated("neighbor_alltoallv/scattered --machine flat --ranks 6 --bytes 64")["messages"], 12);
+}
+
+TEST(simulate, draws_a_row_for_each_rank) {
+  const scratch_folder folder;
+  const std::string file = folder.path("chart.svg");
+  const command_result r =
+      tutti("simulate allreduce/ring --machine eight-per-node --ranks 16 --bytes 64K --svg " + file);
+  EXPECT_EQ(r.status, 0) << r.text;
+  const std::string drawing = contents(file);
+  EXPECT_EQ(unbalanced(drawing), "");
+  for (int rank = 0; rank < 16; ++rank)
+    EXPECT_NE(drawing.find("rank " + std::to_string(rank) + ", round 29: "), drawing.npos) << rank;
+  EXPECT_NE(drawing.find("class=\"critical\""), drawing.npos);
+  EXPECT_EQ(unbalanced(tutti("simulate barrier/tree --machine laptop --ranks 1 --svg -").text), "");
+  EXPECT_NE(tutti("simulate bcast --machine flat --ranks 2 --bytes 8 --svg /no/such/folder/a.svg").status, 0);
+}
+
+TEST(simulate, rejects_with_one_message) {
+  const scratch_folder folder;
+  const std::string broken =
+      folder.file("broken.json", "{\"schema\": \"tutti/machine/1\",\n \"node\": {\"ranks\": 0}}");
+  const struct {
+    std::string arguments, text;
+  } cases[] = {
+      {"allreduce/native --machine flat --ranks 4 --bytes 8",
+       "runs inside of the engine, so it cannot be simulated"},
+      {"allreduce/rnig --machine flat --ranks 4 --bytes 8", "did you mean \"allreduce/ring\"?"},
+      {"allreduce/ring:k=3 --machine flat --ranks 4 --bytes 8", "there is no parameter \"k\""},
+      {"ring --machine flat --ranks 4 --bytes 8", "several algorithms are called \"ring\""},
+      {"allreduce/ring --machine flta --ranks 4 --bytes 8",
+       "there is no machine \"flta\", and no such file; did you mean \"flat\"?"},
+      {"allreduce/ring --machine ./none.json --ranks 4 --bytes 8", "none.json cannot be read"},
+      {"allreduce/ring --machine " + broken + " --ranks 4 --bytes 8",
+       "broken.json:2: /node/ranks: \"ranks\" is 0 (it can be 1 to 4096)"},
+      {"allreduce/ring --machine laptop --ranks 17 --bytes 8",
+       "the machine has 1 node of 16 ranks, but 17 ranks need 2 nodes"},
+      {"allreduce/ring --machine flat --ranks 0 --bytes 8", "--ranks is 0; pass 1 to 1048576"},
+      {"allreduce/ring --machine flat --ranks 2000000 --bytes 8", "--ranks is 2000000; pass 1 to 1048576"},
+      {"alltoall/pairwise --machine flat --ranks 4 --bytes 8 --root 1", "alltoall has no root"},
+      {"bcast --machine flat --ranks 4 --bytes 8 --root 4", "--root is 4, but ranks are 0 to 3"},
+      {"bcast --machine flat --ranks 4 --bytes 8 --in-place", "does not work in place"},
+      {"bcast --machine flat --ranks 4 --bytes 8 --ordered", "has no operator"},
+      {"allreduce/ring --machine flat --ranks 4 --bytes 8 --ordered",
+       "allreduce/ring does not serve this call: "},
+      {"allgather/recursive_doubling --machine flat --ranks 6 --bytes 8", "does not serve this call: "},
+      {"allreduce/multi_lane --machine eight-per-node --ranks 12 --bytes 8", "does not serve this call: "},
+      {"allreduce --machine flat --ranks 4 --bytes 8 --engine mpj", "there is no engine \"mpj\""},
+      {"alltoall/scattered --machine flat --ranks 512 --bytes 8 --svg -", "--svg draws at most"},
+  };
+  for (const auto& c : cases) {
+    const command_result r = tutti("simulate " + c.arguments);
+    EXPECT_EQ(r.status, 2) << c.arguments << "\n" << r.text;
+    EXPECT_NE(r.text.find(c.text), r.text.npos) << c.arguments << "\n" << r.text;
+    EXPECT_TRUE(r.text.starts_with("tutti simulate: ")) << r.text;
+    EXPECT_EQ(r.text.find('\n'), r.text.size() - 1) << "more than one line: " << r.text;
+  }
+}
+
+TEST(simulate, rejects_ranks_that_exceed_the_memory) {
+  // A limit of the address space of 1 GB. Programs with sanitizers cannot start with one.
+  const std::string limited = std::string("ulimit -v 1000000; '") + TUTTI_TOOL + "' ";
+  if (shell(limited + "--version").status != 0) return;
+  const command_result r =
+      shell(limited + "simulate allreduce/recursive_doubling --machine flat --ranks 1048576 --bytes 8");
+  EXPECT_EQ(r.status, 2) << r.text;
+  EXPECT_NE(r.text.find("the simulation of 1048576 ranks needs about"), r.text.npos) << r.text;
+  EXPECT_NE(r.text.find("simulate fewer ranks"), r.text.npos) << r.text;
+}
+
+TEST(simulate, one_rank_stands_for_all_where_the_path_is_too_long) {
+  const json j = simulated("allreduce/ring --machine flat --ranks 2048 --bytes 1M");
+  EXPECT_EQ(j["simulated_ranks"], 1);
+  EXPECT_EQ(j["messages"], 2 * 2047 * 2048);
+  EXPECT_EQ(j["ends"].size(), 2048u);
+  EXPECT_FALSE(j.contains("critical_path"));
+  EXPECT_EQ(simulated("allreduce/ring --machine flat --ranks 8 --bytes 1M")["simulated_ranks"], 8);
+}
+
+TEST(simulate, help_lists_the_machines) {
+  const command_result r = tutti("simulate --help");
+  for (const char* name : {"  flat ", "  fat-tree ", "  eight-per-node ", "  dragonfly "})
+    EXPECT_NE(r.text.find(name), r.text.npos) << name;
+}
+
+}  // namespace

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// tutti simulate: the time of a call on a machine that is not at hand. It simulates the schedules
+// or composite plans of all ranks (src/simulation/).
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include <fmt/core.h>
+
+#include "base/regular_file.hpp"
+#include "base/report_text.hpp"
+#include "engines/engine_table.hpp"
+#include "explain.hpp"
+#include "simulation/read_machine.hpp"
+#include "simulation_report.hpp"
+#include "subcommands.hpp"
+#include "text.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::tool {
+namespace {
+
+struct simulate_options {
+  std::string name, machine, svg, engine = "mpi";
+  int ranks = 0, root = 0;
+  std::size_t bytes = 0;
+  bool in_place = false, ordered = false, as_json = false, everything = false;
+};
+
+/// What runs: a pure algorithm, a composition, or what the trees choose for a collective.
+struct named_entry {
+  collective what = collective::barrier;
+  choice pure;
+  composed_choice composed;
+  bool by_tree = false;
+};
+
+template <class Entry>
+std::vector<const Entry*> entries_named(std::span<const Entry* const> all, std::string_view base) {
+  std::vector<const Entry*> found;
+  for (const Entry* e : all)
+    if (e->name == base || (base.find('/') == base.npos && e->short_name() == base)) found.push_back(e);
+  return found;
+}
+
+named_entry find_entry(const std::string& text) {
+  const std::string base = text.substr(0, text.find(':'));
+  named_entry e;
+  if (const auto at = std::find(collective_names.begin(), collective_names.end(), base);
+      at != collective_names.end() && base.size() == text.size()) {
+    e.what = static_cast<collective>(at - collective_names.begin());
+    e.by_tree = true;
+    return e;
+  }
+  if (base == "native" || base.ends_with("/native"))
+    throw called_wrongly{
+        fmt::format("{} runs inside of the engine, so it cannot be simulated", detail::quoted(base))};
+  const auto pure = entries_named(catalogue(), base);
+  const auto composed = entries_named(composition_catalogue(), base);
+  if (pure.size() + composed.size() > 1) {
+    std::string names;
+    for (const auto* a : pure) names += (names.empty() ? "" : ", ") + std::string(a->name);
+    for (const auto* c : composed) names += (names.empty() ? "" : ", ") + std::string(c->name);
+    throw called_wrongly{fmt::format("several algorithms are called {}: {}", detail::quoted(base), names)};
+  }
+  if (pure.empty() && composed.empty())
+    throw called_wrongly{
+        fmt::format("there is no algorithm {}; {}", detail::quoted(base), suggest_any(base))};
+  const catalogue_entry& entry = pure.empty() ? static_cast<const catalogue_entry&>(*composed[0]) : *pure[0];
+  e.what = entry.what;
+  try {
+    const std::string full = std::string(entry.name) + text.substr(base.size());
+    if (pure.empty())
+      e.composed = read_composition(e.what, full);
+    else
+      e.pure = read_choice(e.what, full);
+  } catch (const usage_error& fault) {
+    const std::string why = fault.what();
+    throw called_wrongly{why.substr(std::min(why.find('"'), why.size()))};
+  }
+  return e;
+}
+
+simulation::machine load_machine(const std::string& name) {
+  const std::string_view known = simulation::builtin_machine(name);
+  std::string text(known);
+  if (known.empty()) {
+    constexpr std::size_t max_bytes = std::size_t{2} << 20;
+    file_text read = read_regular_file(name, max_bytes);
+    if (!read.problem.empty()) {
+      const bool path = name.find_first_of("/.") != name.npos;
+      throw called_wrongly{path ? read.problem
+                                : fmt::format("there is no machine {}, and no such file; {}",
+                                              detail::quoted(name),
+                                              suggest(name, simulation::builtin_machine_names()))};
+    }
+    text = std::move(read.text);
+  }
+  simulation::machine_result r =
+      simulation::read_machine(text, known.empty() ? name : "machines/" + name + ".json");
+  if (!r.good()) throw called_wrongly{r.faults.front().text()};
+  return std::move(r.made);
+}
+
+simulation::simulated_call call_of(const simulate_options& options, const named_entry& e) {
+  simulation::simulated_call c;
+  c.what = e.what;
+  c.root = options.root;
+  c.in_place = options.in_place;
+  c.ordered = options.ordered;
+  if (options.root != 0 && !is_rooted(e.what))
+    throw called_wrongly{fmt::format("{} has no root; leave --root out", name_of(e.what))};
+  if (options.root < 0 || options.root >= options.ranks)
+    throw called_wrongly{fmt::format("--root is {}, but ranks are 0 to {}", options.root, options.ranks - 1)};
+  if (options.ordered && !combines(e.what))
+    throw called_wrongly{fmt::format("{} has no operator; leave --ordered out", name_of(e.what))};
+  if (options.in_place &&
+      (e.what == collective::barrier || e.what == collective::bcast || is_neighborhood(e.what)))
+    throw called_wrongly{fmt::format("{} does not work in place; leave --in-place out", name_of(e.what))};
+  if (options.bytes > (std::size_t{1} << 40))
+    throw called_wrongly{fmt::format("--bytes is {}; pass at most 1T", options.bytes)};
+  if (e.pure.pure != nullptr && has_restriction(e.pure.pure->restrictions, restriction::inter))
+    c.first_group = options.ranks / 2;
+  if (e.pure.pure != nullptr && has_restriction(e.pure.pure->restrictions, restriction::in_place))
+    c.in_place = true;
+  if (c.first_group == 0 && e.pure.pure != nullptr &&
+      has_restriction(e.pure.pure->restrictions, restriction::inter))
+    throw called_wrongly{"a call between two groups has at least 2 ranks; pass --ranks 2"};
+  c.element_bytes = options.bytes % 8 == 0 ? 8 : 1;
+  c.count = e.what == collective::barrier ? 0 : options.bytes / c.element_bytes;
+  return c;
+}
+
+// Decides like the library on an engine without native collectives.
+void choose(named_entry& e, const selection& by, const selection_context& s, simulation_report& r) {
+  if (e.by_tree) {
+    const resolution found = resolve(by, s, {});
+    if (!found.served || (found.composed.which == nullptr && found.pure.pure == nullptr))
+      throw called_wrongly{fmt::format("no algorithm serves this {}", name_of(e.what))};
+    e.pure = found.pure;
+    e.composed = found.composed;
+    r.chosen_by = "the trees, without native collectives";
+  }
+  const std::string unmet = e.composed.which != nullptr ? why_not(e.composed, s) : why_not(e.pure, s);
+  const catalogue_entry& entry =
+      e.composed.which != nullptr ? static_cast<const catalogue_entry&>(*e.composed.which) : *e.pure.pure;
+  if (!unmet.empty()) throw called_wrongly{fmt::format("{} does not serve this call: {}", entry.name, unmet)};
+  const auto& values = e.composed.which != nullptr ? e.composed.parameter_values : e.pure.parameter_values;
+  r.name = std::string(entry.name);
+  char before = ':';
+  for (const algorithm_parameter_range& p : entry.parameters) {
+    const std::uint32_t value = values[static_cast<std::size_t>(p.which)];
+    if (value == p.default_value) continue;
+    r.name += fmt::format("{}{}={}", before, name_of(p.which), value);
+    before = ',';
+  }
+}
+
+simulation_report simulate(const simulate_options& options) {
+  simulation_report r;
+  named_entry e = find_entry(options.name);
+  const simulation::machine machine = load_machine(options.machine);
+  if (find_engine(options.engine) == nullptr)
+    throw called_wrongly{
+        fmt::format("there is no engine {}; pass {}", detail::quoted(options.engine), engine_names("or"))};
+  if (options.ranks < 1 || options.ranks > simulation::max_ranks)
+    throw called_wrongly{fmt::format("--ranks is {}; pass 1 to {}", options.ranks, simulation::max_ranks)};
+  const simulation::simulated_call c = call_of(options, e);
+  try {
+    simulation::simulator simulator(machine, options.ranks);
+    const environment settings(options.engine);
+    choose(e, settings.by(), simulation::context_of(c, simulator.links()), r);
+    const bool wants_all = !options.svg.empty();
+    const simulation::simulation_options how{.max_recorded =
+                                                 wants_all ? std::size_t{200'000} : std::size_t{4'000'000}};
+    r.result = e.composed.which != nullptr ? simulator.run(c, e.composed, settings.by(), how)
+                                           : simulator.run(c, e.pure, how);
+    if (wants_all && !r.result.recorded)
+      throw called_wrongly{
+          fmt::format("--svg draws at most {} messages; simulate fewer ranks", how.max_recorded)};
+    if (r.result.any_link) r.busiest_link = simulator.links().name_of_link(r.result.busiest_link);
+  } catch (const simulation::not_simulated& fault) {
+    throw called_wrongly{fmt::format("{} cannot be simulated: {}", options.name, fault.what())};
+  } catch (const std::invalid_argument& fault) {
+    throw called_wrongly{fault.what()};
+  } catch (const std::length_error& fault) {
+    throw called_wrongly{fault.what()};
+  }
+  r.machine = options.machine;
+  r.about = machine.about;
+  r.ranks = options.ranks;
+  r.root = options.root;
+  r.what = e.what;
+  r.bytes = options.bytes;
+  r.in_place = c.in_place;
+  r.everything = options.everything;
+  return r;
+}
+
+int print_simulation(const simulate_options& options) {
+  const simulation_report r = simulate(options);
+  if (options.as_json) fmt::print("{}", as_json(r));
+  if (options.svg == "-") {
+    fmt::print("{}", as_gantt_chart(r));
+  } else if (!options.svg.empty()) {
+    if (const std::string problem = write_regular_file(options.svg, as_gantt_chart(r)); !problem.empty()) {
+      fmt::print(stderr, "tutti simulate: {}\n", problem);
+      return 1;
+    }
+  }
+  if (!options.as_json && options.svg.empty()) fmt::print("{}", as_text(r));
+  return 0;
+}
+
+std::string machine_list() {
+  std::string text;
+  for (const std::string_view name : simulation::builtin_machine_names())
+    text += fmt::format("  {:<17}{}\n", name,
+                        simulation::read_machine(simulation::builtin_machine(name), name).made.about);
+  return text;
+}
+
+}  // namespace
+
+void add_simulate(CLI::App& app, int& status) {
+  auto* command = app.add_subcommand("simulate", "The time of a call on a machine that a file describes");
+  auto options = std::make_shared<simulate_options>();
+  command
+      ->add_option(
+          "name", options->name,
+          "An algorithm or composition, allreduce/ring or bcast/chain:segment=64K; or a collective, for "
+          "the choice of the trees")
+      ->required();
+  command->add_option("--machine", options->machine, "A machine of the list below, or a file")->required();
+  command->add_option("--ranks", options->ranks, "How many")->required();
+  command
+      ->add_option("--bytes", options->bytes,
+                   "Bytes of a block, or of the vector if there are no blocks, such as 64K")
+      ->transform(as_size());
+  command->add_option("--root", options->root, "Root of a rooted collective")->capture_default_str();
+  command->add_flag("--in-place", options->in_place, "The call is in place");
+  command->add_flag("--ordered", options->ordered, "The operator does not commute");
+  command->add_option("--engine", options->engine, "The engine whose trees choose, also inner calls")
+      ->capture_default_str();
+  command->add_flag("--all", options->everything, "The whole critical path");
+  command->add_flag("--json", options->as_json, "One object: seconds, critical_path[] ...; times in seconds");
+  command->add_option("--svg", options->svg,
+                      "A Gantt chart, a row for each rank, to this file; - is standard output");
+  command->footer([] {
+    return "It simulates the messages of all ranks: overheads, links that messages share fairly, and local\n"
+           "work. Nothing is measured. docs/guide/scale.md describes the model and the files. All blocks "
+           "have\n"
+           "the same length; neighborhood collectives are those of a ring; calls between two groups have\n"
+           "groups of half the ranks.\n"
+           "Status 0: simulated; 1: a file could not be written; 2: a wrong machine file, or the algorithm\n"
+           "does not exist or does not serve the call.\n\n"
+           "Machines:\n" +
+           machine_list() +
+           "\nExamples:\n"
+           "  tutti simulate allreduce/rabenseifner --machine flat --ranks 64 --bytes 1M\n"
+           "  tutti simulate bcast --machine fast-cluster-8 --ranks 256 --bytes 64K\n"
+           "  tutti simulate alltoall/bruck:k=4 --machine my-cluster.json --ranks 1024 --bytes 8 --json\n"
+           "  tutti simulate allreduce/ring --machine flat --ranks 16 --bytes 1M --svg ring.svg\n";
+  });
+  command->callback([options, &status] { status = print_simulation(*options); });
+}
+
+}  // namespace tutti::tool
