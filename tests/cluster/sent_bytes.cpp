@@ -14,7 +14,7 @@
 
 #include <unistd.h>
 
-#include "check.hpp"
+#include "support/check.hpp"
 #include "tutti/tutti.hpp"
 
 namespace {
