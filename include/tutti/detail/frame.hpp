@@ -199,7 +199,7 @@ class collective_frame : public frame_of<F, T, Args...>::base {
   bool run_with_one_count(const collective_caller& s);
   template <parameter Counts, parameter Displs>
   bool find_count_arrays(int blocks, const void*& counts, const void*& displs);
-  bool build_counted_call(const collective_caller& s, counted_call& c);
+  bool build_counted_call(const collective_caller& s, const void*& input, void*& output, counted_call& c);
 
   void build_call(const collective_caller& s) {
     rank_ = s.rank;
