@@ -29,8 +29,8 @@ bool cached_side::store(const counts_view& c, const counts_view& d, bool left_ou
     heap_displs = heap_counts;
   }
   const std::size_t bytes = heap_counts.size();
-  word_bytes = bytes / 8 * 8;
-  half_word = bytes % 8 != 0;
+  word_bytes = bytes <= max_inline ? static_cast<std::ptrdiff_t>(bytes / 8 * 8) : 0;
+  half_word = bytes <= max_inline && bytes % 8 != 0;
   if (bytes > max_inline) return true;
   std::copy(heap_counts.begin(), heap_counts.end(), counts);
   std::copy(heap_displs.begin(), heap_displs.end(), displs);
@@ -40,10 +40,13 @@ bool cached_side::store(const counts_view& c, const counts_view& d, bool left_ou
 }
 
 bool cached_side::matches(const void* c, const void* d) const noexcept {
-  const bool on_heap = !heap_counts.empty();
-  const std::size_t bytes = on_heap ? heap_counts.size() : word_bytes + (half_word ? 4 : 0);
-  return bytes == 0 || (std::memcmp(c, on_heap ? heap_counts.data() : counts, bytes) == 0 &&
-                        std::memcmp(d, on_heap ? heap_displs.data() : displs, bytes) == 0);
+  if (!heap_counts.empty())
+    return std::memcmp(c, heap_counts.data(), heap_counts.size()) == 0 &&
+           std::memcmp(d, heap_displs.data(), heap_displs.size()) == 0;
+  if (half_word && differs<std::uint32_t>(c, d, word_bytes)) return false;
+  for (std::ptrdiff_t i = 0; i < word_bytes; i += 8)
+    if (differs<std::uint64_t>(c, d, i)) return false;
+  return true;
 }
 
 }  // namespace tutti::detail

@@ -19,9 +19,10 @@ namespace tutti::detail {
 struct cached_side {
   static constexpr std::size_t max_inline = 64;  // bytes that are compared inline
 
-  std::size_t word_bytes = 0;  // bytes in words of 8; 0 if there are more than max_inline
-  bool half_word = false;      // 4 bytes more
-  std::byte counts[max_inline], displs[max_inline];
+  std::ptrdiff_t word_bytes = 0;  // bytes in words of 8; 0 if there are more than max_inline
+  bool half_word = false;         // 4 bytes more
+  bool given = false;             // whether the caller has these numbers
+  alignas(8) std::byte counts[max_inline], displs[max_inline];
   std::vector<std::byte> heap_counts, heap_displs;  // more bytes than max_inline
   std::vector<std::byte> dense;                     // displacements that the caller left out
 
@@ -30,19 +31,18 @@ struct cached_side {
   bool store(const counts_view& counts, const counts_view& displs, bool left_out, bool wide);
   /// Compares any number of bytes.
   bool matches(const void* counts, const void* displs) const noexcept;
-  /// The bits that differ in the word at byte `at`.
+  /// Whether the words at byte `at` differ.
   template <class Word>
-  [[gnu::always_inline]] Word difference(const void* c, const void* d, std::size_t at) const noexcept {
-    return difference_of<Word>(c, counts, at) | difference_of<Word>(d, displs, at);
+  [[gnu::always_inline]] bool differs(const void* c, const void* d, std::ptrdiff_t at) const noexcept {
+    return word<Word>(c, at) != word<Word>(counts, at) || word<Word>(d, at) != word<Word>(displs, at);
   }
 
  private:
   template <class Word>
-  static Word difference_of(const void* a, const void* b, std::size_t at) noexcept {
-    Word x, y;
-    std::memcpy(&x, static_cast<const std::byte*>(a) + at, sizeof x);
-    std::memcpy(&y, static_cast<const std::byte*>(b) + at, sizeof y);
-    return x ^ y;
+  [[gnu::always_inline]] static Word word(const void* of, std::ptrdiff_t at) noexcept {
+    Word one;
+    std::memcpy(&one, static_cast<const std::byte*>(of) + at, sizeof one);
+    return one;
   }
 };
 
@@ -57,17 +57,19 @@ struct cached_counts {
   /// have the same number of bytes.
   template <array_sides Sides>
   [[gnu::always_inline]] bool matches_inline(const counted_call& c) const noexcept {
-    const auto differs = [&]<class Word>(Word, std::size_t at) -> Word {
-      Word w = 0;
-      if constexpr (Sides != array_sides::out) w = in.difference<Word>(c.in_counts, c.in_displs, at);
-      if constexpr (Sides != array_sides::in) w |= out.difference<Word>(c.out_counts, c.out_displs, at);
-      return w;
+    const auto differs = [&]<class Word>(Word, std::ptrdiff_t at) {
+      if constexpr (Sides != array_sides::out)
+        if (in.differs<Word>(c.in_counts, c.in_displs, at)) return true;
+      if constexpr (Sides != array_sides::in)
+        if (out.differs<Word>(c.out_counts, c.out_displs, at)) return true;
+      return false;
     };
     const cached_side& side = Sides == array_sides::in ? in : out;
-    std::size_t i = 0;
-    for (; i < side.word_bytes; i += 8)
-      if (differs(std::uint64_t{}, i) != 0) return false;
-    return !side.half_word || differs(std::uint32_t{}, i) == 0;
+    std::ptrdiff_t i = side.word_bytes;
+    if (side.half_word && differs(std::uint32_t{}, i)) return false;
+    while ((i -= 8) >= 0)
+      if (differs(std::uint64_t{}, i)) return false;
+    return true;
   }
 };
 

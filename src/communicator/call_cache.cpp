@@ -10,7 +10,7 @@ namespace tutti::detail {
 // --- one entry
 
 void cached_call::forget() noexcept {
-  key = out_of_line_key = no_call_key;
+  key = out_of_line_key = ready_key = no_call_key;
   fast_path = repeatable = false;
   ready_function = nullptr;
   intervals = nullptr;
@@ -65,24 +65,27 @@ cached_call& call_cache::store(const call& c, prepared_call& p, mode how, combin
   r.fast_path = r.repeatable && !how.traced;
   r.kernel = kernel;
   r.prepared = &p;
-  r.algorithm = p.name;
-  r.site = {called(c), reported_algorithm(c, p.name), "the other members", -1, -1, 0};
   r.intervals = nullptr;
   r.key = r.out_of_line_key = no_call_key;
 
   if (!r.stored) r.stored = std::make_unique<cached_call::stored_call>();
+  r.stored->algorithm = p.name;
+  r.stored->site = {called(c), reported_algorithm(c, p.name), "the other members", -1, -1, 0};
   r.stored->full = c;
   r.stored->full.op.state = r.stored.get();  // an empty function object does not read it
   r.stored->ready =
       engine != nullptr && p.is_native() && r.fast_path ? engine->make_ready(c) : ready_native{};
-  r.set_path(path_of(p, c.count * c.type.size, kernel != nullptr));
 
+  const bool one_buffer = c.in_place || c.what == collective::bcast;
   const bool has_key = r.fast_path && !how.inter && c.type.size <= max_cached_element_bytes &&
-                       c.label == nullptr && c.input != nullptr && c.output != nullptr;
-  if (!has_key) return r;
-  r.key = call_key(c.what, c.type, c.op.which, c.op.commutative, c.in_place) | root_bits_of_call_key(c.root);
-  r.one_buffer = c.input == c.output;
-  r.combine = c.op.combine;
+                       c.label == nullptr && c.input != nullptr && c.output != nullptr &&
+                       (c.input == c.output) == one_buffer;
+  if (has_key) {
+    r.key =
+        call_key(c.what, c.type, c.op.which, c.op.commutative, c.in_place) | root_bits_of_call_key(c.root);
+    r.combine = c.op.combine;
+  }
+  r.set_path(path_of(p, c.count * c.type.size, kernel != nullptr));
   return r;
 }
 
@@ -136,8 +139,8 @@ cached_counts& call_cache::counts_of(std::uint64_t key) {
   return *r.counted;
 }
 
-void call_cache::store_counts(std::uint64_t key, const counted_call& c, const call& made, const call& with,
-                              context* engine) {
+void call_cache::store_counts(std::uint64_t key, const void* input, void* output, const counted_call& c,
+                              const call& made, const call& with, context* engine) {
   cached_call& r = entry_of_key(key);
   r.key = r.out_of_line_key = no_call_key;
   if (r.path == call_path::simple) r.path = call_path::executor;
@@ -151,6 +154,7 @@ void call_cache::store_counts(std::uint64_t key, const counted_call& c, const ca
   const auto store = [&](cached_side& side, const void* counts, const counts_view& n, const counts_view& d,
                          given_arrays displs) {
     const counts_view none(static_cast<const int*>(nullptr), 0);
+    side.given = counts != nullptr;
     return side.store(counts != nullptr ? n : none, counts != nullptr ? d : none, !has(key, displs), wide);
   };
   if (!store(last.in, c.in_counts, full.in_counts, full.in_displs, given_arrays::in_displs) ||
@@ -158,8 +162,8 @@ void call_cache::store_counts(std::uint64_t key, const counted_call& c, const ca
     return;
   last.input_length = c.input_length;
   last.output_length = c.output_length;
-  last.input = c.input;
-  last.output = c.output;
+  last.input = input;
+  last.output = output;
   last.ready =
       engine != nullptr && r.path == call_path::native && !wide ? engine->make_ready(full) : ready_native{};
   const bool left_out = (c.in_counts != nullptr && !has(key, given_arrays::in_displs)) ||

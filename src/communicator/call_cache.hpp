@@ -11,6 +11,7 @@
 //               reduced to a few intervals of counts, and each interval stores what its calls need
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -65,23 +66,25 @@ inline void write_head(const call& c, std::uint64_t (&head)[4]) noexcept {
 struct alignas(64) cached_call {
   /// Allocated by the first call of the collective. Its address is stable.
   struct stored_call {
-    /// The last call. A repetition that passes a key only writes its buffers and count here, and is
-    /// executed from here.
-    call full;
     /// The engine's own collective with arguments that the engine has looked up. Its function is
     /// null if the engine offers none or does not execute the call.
     ready_native ready;
+    /// The last call. A repetition that passes a key only writes its buffers and count here, and is
+    /// executed from here.
+    call full;
+    const char* algorithm = "";  // "allreduce/ring"
+    shm::wait_site site;         // describes a wait in the engine's collective, for reports
   };
 
   // Read by run_cached() and run_cached_with_counts(). At most one of the two keys is valid; the
   // other is no_call_key. Without a valid key, only run_call() can repeat the call.
   std::uint64_t key = no_call_key;              // its counts, if it has any, are compared inline
   std::uint64_t out_of_line_key = no_call_key;  // its counts are compared out of line
-  bool one_buffer = false;                      // input and output are the same address
+  std::uint64_t ready_key = no_call_key;        // `key` if `ready_function` is not null
   combine_function combine = nullptr;           // the program's operator
   // The function of `stored->ready`, if `path` is native and the function serves `count` elements.
   // Null: the call takes another path.
-  void (*ready_function)(const ready_native&, const void*, void*, std::size_t) = nullptr;
+  bool (*ready_function)(const void*, void*, std::size_t, const ready_native&) = nullptr;
   std::unique_ptr<stored_call> stored;
   std::unique_ptr<cached_counts> counted;  // the counts of a vector form; null if there was none
 
@@ -97,12 +100,12 @@ struct alignas(64) cached_call {
   // Read by the executing function.
   combine_function kernel = nullptr;  // the library's loop in place of `combine`; null: `combine`
   prepared_call* prepared = nullptr;  // its schedule or composition
-  const char* algorithm = "";         // "allreduce/ring"
-  shm::wait_site site;                // describes a wait in the engine's collective, for reports
 
   // For calls with another count. Null: the entry serves its own count only.
   count_intervals* intervals = nullptr;
 
+  /// "allreduce/ring"; empty before the first call.
+  const char* algorithm() const noexcept { return stored ? stored->algorithm : ""; }
   /// Bits 0, 1, 3: which pointers are not null. Bit 2: whether both buffers have one address.
   static std::uint8_t pointer_bits_of(const void* input, const void* output,
                                       combine_function combine) noexcept {
@@ -142,7 +145,7 @@ struct alignas(64) cached_call {
     kernel = one.kernel;
     set_path(one.path);
     prepared = one.prepared;
-    algorithm = site.algorithm = one.prepared->name;
+    stored->algorithm = stored->site.algorithm = one.prepared->name;
     return true;
   }
   /// Changes the entry to another path for its count.
@@ -150,14 +153,14 @@ struct alignas(64) cached_call {
     path = how;
     ready_function =
         how == call_path::native && count <= stored->ready.max_count ? stored->ready.run : nullptr;
-  }
-  /// Calls `ready_function`, which is not null.
-  [[gnu::always_inline]] void run_ready(const void* input, void* output) const {
-    ready_function(stored->ready, input, output, count);
+    ready_key = ready_function != nullptr ? key : no_call_key;
   }
   /// No later call matches.
   void forget() noexcept;
 };
+
+// An index of the table is then one shift.
+static_assert(std::has_single_bit(sizeof(cached_call)));
 
 class call_cache {
  public:
@@ -198,10 +201,11 @@ class call_cache {
 
   /// Storage for the counts of the call with this key.
   cached_counts& counts_of(std::uint64_t key);
-  /// Stores the counts of a call after it has run. `c` is the call of the caller, `made` the one
-  /// that ran, `full` the same with all displacements, which lie in counts_of(key).
-  void store_counts(std::uint64_t key, const counted_call& c, const call& made, const call& full,
-                    context* engine);
+  /// Stores the counts of a call after it has run. `input`, `output` and `c` are those of the
+  /// caller, `made` the call that ran, `full` the same with all displacements, which lie in
+  /// counts_of(key).
+  void store_counts(std::uint64_t key, const void* input, void* output, const counted_call& c,
+                    const call& made, const call& full, context* engine);
 
   /// No later call matches.
   void forget_all() noexcept;

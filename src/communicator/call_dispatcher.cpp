@@ -187,18 +187,22 @@ void call_dispatcher::store_in_cache(const call& c, prepared_call& p) {
   const bool counts_differ = cache_.repeats_head(c);
   cached_call& r = cache_.store(c, p, {rank_->config.check, rank_->trace != nullptr, state_.inter()},
                                 kernel_for(c), engine_);
+  handle_failures_of(r.stored->ready);
   if (!r.repeatable || !rank_->by->trees || c.count == 0) return;
   count_intervals* intervals = cache_.intervals_of(c);
   if (intervals == nullptr && counts_differ) intervals = &cache_.add_intervals(c, count_bounds(state_, c));
   if (intervals != nullptr) call_cache::use_intervals(r, *intervals, c.type.size);
 }
 
-void call_dispatcher::cache_counts(std::uint64_t key, const counted_call& c, const call& made) {
+void call_dispatcher::cache_counts(std::uint64_t key, const void* input, void* output, const counted_call& c,
+                                   const call& made) {
   cached_call& r = cache_.entry_of_key(key);
   r.key = r.out_of_line_key = no_call_key;
   if (checked_mode_.is_on() || rank_->trace || r.prepared == nullptr || r.prepared->is_composed()) return;
   cached_counts& last = cache_.counts_of(key);
-  cache_.store_counts(key, c, made, with_displacements(state_, made, last.dense_in, last.dense_out), engine_);
+  cache_.store_counts(key, input, output, c, made,
+                      with_displacements(state_, made, last.dense_in, last.dense_out), engine_);
+  handle_failures_of(last.ready);
 }
 
 // --- execution

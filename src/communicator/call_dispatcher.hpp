@@ -10,10 +10,11 @@
 //      call                                                    path
 //   -- ------------------------------------------------------- ------------------------------------
 //   1  key; same count, and the engine's function is ready     run_cached()
-//   2  key; another count, or no such function                 run_cached(), run_full_call()
-//   3  key and counts, which are compared inline               run_cached_with_counts()
-//   4  key and counts, which are compared out of line          run_cached_with_counts(),
-//                                                              run_cached_with_any_counts()
+//   2  key; another count, or no such function                 run_cached(), run_cached_by_call(),
+//                                                              run_full_call()
+//   3  key and counts, which are compared inline; same buffers run_cached_with_counts()
+//   4  key and counts, which are compared out of line; or      run_cached_with_counts(),
+//      other buffers                                           run_cached_with_any_counts()
 //   5  `call`; same count                                      run_call()
 //   6  `call`; another count                                   run_call(), run_full_call()
 //   7  `call` that repeats none; every vector form; all calls  run_call(), run_uncached()
@@ -72,12 +73,14 @@ class call_dispatcher final : public control_calls {
   void run_call(const call& c);
   /// These return false, and do nothing, if the call does not repeat the last one of its
   /// collective.
-  bool run_cached(std::uint64_t key, const void* input, void* output, std::size_t count,
-                  combine_function combine);
+  static bool run_cached(const void* input, void* output, std::size_t count, communicator_impl& where,
+                         std::uint64_t key, combine_function combine);
   template <array_sides Sides>
-  bool run_cached_with_counts(counted_call& c, std::uint64_t key);
+  static bool run_cached_with_counts(const void* input, void* output, counted_call& c, std::uint64_t key,
+                                     communicator_impl& where);
   /// Stores a call with counts that has run, for run_cached_with_counts().
-  void cache_counts(std::uint64_t key, const counted_call& c, const call& made);
+  void cache_counts(std::uint64_t key, const void* input, void* output, const counted_call& c,
+                    const call& made);
   void run_control(const call& c) override;
   /// This rank is about to make a call whose arguments it has rejected with the error `text`. Its
   /// buffers are substitutes. If it sends `zeros`, the ranks that receive them get a rejection. If
@@ -116,7 +119,7 @@ class call_dispatcher final : public control_calls {
   std::uint32_t& next_id() noexcept { return next_id_; }
 
   /// "allreduce/ring"; empty before the first call.
-  const char* last_algorithm(collective what) const noexcept { return cache_.entry(what).algorithm; }
+  const char* last_algorithm(collective what) const noexcept { return cache_.entry(what).algorithm(); }
   /// Opens the engine's part for calls. Does nothing if it is open.
   void open() {
     if (!cache_.is_open()) [[unlikely]]
@@ -153,12 +156,21 @@ class call_dispatcher final : public control_calls {
     }
   }
   void fail_job() noexcept { state_.fail_job(); }
+  /// The functions of `one` end the job as guarded() does.
+  void handle_failures_of(ready_native& one) noexcept {
+    one.on_failure = [](void* self) noexcept { static_cast<call_dispatcher*>(self)->fail_job(); };
+    one.on_failure_of = this;
+  }
 
   // --- repeated calls (cached_calls.cpp)
   /// Executes `c`, which repeats `r` except perhaps for its count. If the cache lacks the count, it
   /// passes the call to run_uncached() if `may_be_uncached`, or else returns false.
   [[gnu::noinline]] bool run_full_call(const call& c, cached_call& r, bool may_be_uncached);
-  [[gnu::noinline]] bool run_cached_with_any_counts(cached_call& r, counted_call& c, std::uint64_t key);
+  [[gnu::noinline]] static bool run_cached_by_call(const void* input, void* output, std::size_t count,
+                                                   communicator_impl& where, std::uint64_t key,
+                                                   combine_function combine);
+  [[gnu::noinline]] static bool run_cached_with_any_counts(const void* input, void* output, counted_call& c,
+                                                           std::uint64_t key, communicator_impl& where);
   void execute_cached(const call& c, cached_call& r);
 
   // --- all others (call_dispatcher.cpp)

@@ -17,7 +17,7 @@ namespace tutti::detail {
 
 class p2p_calls {
  public:
-  explicit p2p_calls(communicator_state& state) noexcept : state_(state) {}
+  explicit p2p_calls(communicator_state& state) noexcept : rank_(&state.this_rank()), state_(state) {}
   ~p2p_calls() { close(); }
   p2p_calls(const p2p_calls&) = delete;
   p2p_calls& operator=(const p2p_calls&) = delete;
@@ -41,7 +41,10 @@ class p2p_calls {
     return *queue_;
   }
   /// The communicator was freed: the next message is rejected. Messages under way continue.
-  void forget() noexcept { ready_ = nullptr; }
+  void forget() noexcept {
+    ready_ = nullptr;
+    valid_destinations_ = 0;
+  }
   /// Ends all messages. Returns the queue's part to the engine.
   void close() noexcept;
 
@@ -50,6 +53,9 @@ class p2p_calls {
   static constexpr const char* until_received = "a receive of its message by";
 
   void open_first(const char* operation);
+  [[gnu::noinline]] void validate_and_send(const send_args& args);
+  [[noreturn, gnu::noinline, gnu::cold]] void rethrow_as_failure();
+  [[gnu::noinline]] void finish_send(const send_args& args, transfer& t);
   // These return false if the peer is rank::null.
   bool validate_send(const send_args& args) {
     if (static_cast<unsigned>(args.tag) > open(args.operation).max_tag()) [[unlikely]]
@@ -80,6 +86,14 @@ class p2p_calls {
   bool find_message(const char* operation, int source, int tag, bool wait, envelope& found);
   template <class What>
   pending_call make(const What& what, bool has_peer, bool started);
+
+  // Read by send(), for which they repeat what other objects state.
+  rank_state* rank_;
+  // Destinations below are valid. 0: the queue is not open, the communicator was freed, this rank
+  // does not know all members, or the engine interleaves ranks.
+  unsigned valid_destinations_ = 0;
+  unsigned max_tag_ = 0;
+  p2p_transport* transport_ = nullptr;
 
   communicator_state& state_;
   message_queue* ready_ = nullptr;        // null before the first message, and after free()

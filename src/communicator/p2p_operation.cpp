@@ -178,7 +178,7 @@ void p2p_calls::close() noexcept {
   for (const operation* one : idle_) delete one;
   idle_.clear();
   std::erase(state_.this_rank().active, queue_.get());
-  ready_ = nullptr;
+  forget();
   queue_.reset();
 }
 

@@ -234,11 +234,7 @@ substitute_buffers::state& substitute_buffers::get_state() {
 void substitute_buffers::set_fault(std::exception_ptr fault) { get_state().fault = std::move(fault); }
 void substitute_buffers::set_peers_informed() { get_state().peers_informed = true; }
 void substitute_buffers::set_peers_continue() { get_state().peers_continue = true; }
-void substitute_buffers::drop() noexcept {
-  delete state_;
-  state_ = nullptr;
-  used_ = false;
-}
+void substitute_buffers::drop(state* one) noexcept { delete one; }
 void substitute_buffers::rethrow() const { std::rethrow_exception(state_->fault); }
 
 serving_peers::serving_peers(communicator_impl& where) noexcept : where_(where) {

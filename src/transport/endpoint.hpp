@@ -166,12 +166,26 @@ struct native_state {
 /// A native collective prepared for calls that differ in their buffers only. The engine looks up
 /// constant values once, and no call needs to build a `call`. Both functions are null if the engine
 /// has no shorter way than native().
+///
+/// A repeated call jumps to these functions as its last step. So they return true, the result of
+/// run_cached(), and call fail() before an exception leaves them. Their first parameters are those
+/// of run_cached() and of MPI's functions, and stay in their registers.
 struct ready_native {
+  // For the engine. It is first, so that one register holds the address of both.
+  alignas(8) std::byte state[104];
   /// Runs a call of up to `max_count` elements.
-  void (*run)(const ready_native&, const void* input, void* output, std::size_t count) = nullptr;
+  bool (*run)(const void* input, void* output, std::size_t count, const ready_native&) = nullptr;
   std::size_t max_count = 0;
-  void (*run_counted)(const ready_native&, const detail::counted_call&) = nullptr;
-  alignas(8) std::byte state[96];  // for the engine
+  /// Runs a call with the same counts and displacements, which may be in other arrays.
+  bool (*run_counted)(const void* input, void* output, const detail::counted_call&,
+                      const ready_native&) = nullptr;
+  /// Ends the job because of the current exception. Set by the caller of make_ready().
+  void (*on_failure)(void* of) noexcept = nullptr;
+  void* on_failure_of = nullptr;
+
+  void fail() const noexcept {
+    if (on_failure != nullptr) on_failure(on_failure_of);
+  }
 };
 
 /// The part of one communicator that belongs to one rank.
@@ -288,6 +302,6 @@ struct engine_module {
   // The module has its own copy of src/transport/shm, and uses the arena of the program.
   void (*use_arena)(shm::arena_state& of) noexcept;
 };
-inline constexpr std::uint32_t engine_abi = 22;
+inline constexpr std::uint32_t engine_abi = 23;
 
 }  // namespace tutti::detail

@@ -155,7 +155,7 @@ void run_prepared(context& c) {
         expected[i] = what == collective::bcast       ? n + p - 1
                       : what == collective::allreduce ? n * p + p * (p - 1) / 2
                                                       : n + i / n;
-      ready.run(ready, input.data(), output.data(), n);
+      ready.run(input.data(), output.data(), n, ready);
       const bool sends_only = what == collective::bcast && here_is.rank == made.root;
       require(sends_only || output == expected,
               "a prepared " + std::string(name_of(what)) + " of " + std::to_string(n) + " words is wrong");
@@ -173,16 +173,14 @@ void run_prepared_moves(context& c) {
       for (const std::size_t n : {1, 6, 7, 1024, 30000}) {
         const checked_call<word> one(what, n, root, 2 * salt++, false);
         if (ready.run != nullptr) {
-          ready.run(ready, one.made.input, one.made.output, n);
+          ready.run(one.made.input, one.made.output, n, ready);
         } else if (ready.run_counted != nullptr) {
           counted_call counted{};
-          counted.input = one.made.input;
-          counted.output = one.made.output;
           counted.in_counts = one.made.in_counts.data();
           counted.in_displs = one.made.in_displs.data();
           counted.out_counts = one.made.out_counts.data();
           counted.out_displs = one.made.out_displs.data();
-          ready.run_counted(ready, counted);
+          ready.run_counted(one.made.input, one.made.output, counted, ready);
         } else {
           c.native(one.made, here);
         }

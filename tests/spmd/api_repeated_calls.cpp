@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests repeated vector forms with all counts given. Some calls change only the counts in the same
-// containers, the displacements, lengths, roots or buffers. Others must be rejected after a right
-// call.
+// Tests repeated calls, most of them vector forms with all counts given. Some calls change only the
+// counts in the same containers, the displacements, lengths, roots or buffers. Others must be
+// rejected after a right call.
 #include <numeric>
 #include <random>
+#include <span>
 #include <vector>
 
 #include <tutti/tutti.hpp>
@@ -169,6 +170,30 @@ void usage_errors(const communicator& world) {
   check.throws<usage_error>(gather, {"allgatherv", "freed"});
 }
 
+// The same for a call with one count: null buffers, and one buffer in place of two.
+void usage_errors_of_one_count(const communicator& world) {
+  const int p = world.size(), me = world.rank();
+  int mine = me + 1, sum = -1;
+  const auto call = [&](const int* in, int* out) {
+    world.allreduce(send_buf(std::span<const int>(in, 1)), recv_buf(std::span<int>(out, 1)),
+                    op(std::plus<>{}));
+  };
+  const auto right = [&] {
+    for (int i = 0; i < 2; ++i) {
+      sum = -1;
+      call(&mine, &sum);
+      check.equal(sum, p * (p + 1) / 2);
+    }
+  };
+  right();
+  check.throws<usage_error>([&] { call(nullptr, &sum); }, {"allreduce", "send_buf", "null"});
+  right();
+  check.throws<usage_error>([&] { call(&mine, nullptr); }, {"allreduce", "recv_buf", "null"});
+  right();
+  check.throws<usage_error>([&] { call(&sum, &sum); }, {"allreduce"});
+  right();
+}
+
 // Calls in progress; a blocking call progresses them.
 void beside_nonblocking(const communicator& world) {
   const int p = world.size(), me = world.rank();
@@ -193,6 +218,7 @@ int main(int argc, char** argv) {
       cases("gathers/seed_" + std::to_string(seed), [&] { gathers(world, seed); });
     }
     cases("usage_errors", [&] { usage_errors(world); });
+    cases("usage_errors_of_one_count", [&] { usage_errors_of_one_count(world); });
     cases("beside_nonblocking", [&] { beside_nonblocking(world); });
   });
 }

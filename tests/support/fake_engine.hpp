@@ -22,7 +22,8 @@ namespace tests {
 /// The offer and the counters that all contexts of an engine share.
 struct fake_record {
   tutti::detail::native_offer offer = tutti::detail::native_offer::none;
-  bool has_ready = false;  // make_ready() returns a function
+  bool has_ready = false;     // make_ready() returns functions
+  bool ready_throws = false;  // they throw
   int native = 0, ready = 0, ready_counted = 0, pauses = 0, abandoned = 0, opened = 0;
 };
 
@@ -47,17 +48,29 @@ class fake_context final : public tutti::detail::context {
     tutti::detail::ready_native made;
     if (!of_.has_ready) return made;
     made.max_count = 100;
-    made.run = [](const tutti::detail::ready_native& r, const void*, void*, std::size_t) {
+    made.run = [](const void*, void*, std::size_t, const tutti::detail::ready_native& r) {
       ++record_of(r).ready;
+      return run_ready(r);
     };
-    made.run_counted = [](const tutti::detail::ready_native& r, const tutti::detail::counted_call&) {
+    made.run_counted = [](const void*, void*, const tutti::detail::counted_call&,
+                          const tutti::detail::ready_native& r) {
       ++record_of(r).ready_counted;
+      return run_ready(r);
     };
     record_of(made, &of_);
     return made;
   }
 
  private:
+  static bool run_ready(const tutti::detail::ready_native& r) {
+    if (!record_of(r).ready_throws) return true;
+    try {
+      throw tutti::engine_error("allreduce", 0, "", "the engine has failed", "");
+    } catch (...) {
+      r.fail();
+      throw;
+    }
+  }
   static fake_record& record_of(const tutti::detail::ready_native& r) {
     fake_record* of = nullptr;
     std::memcpy(&of, r.state, sizeof of);
@@ -80,12 +93,12 @@ class fake_endpoint final : public tutti::detail::endpoint {
   const tutti::detail::hierarchy& topology() const noexcept override { return topology_; }
   tutti::shm::node* node() noexcept override { return nullptr; }
   std::unique_ptr<tutti::detail::context> open(const tutti::detail::group& members, std::uint64_t id,
-                                       tutti::detail::context*) override {
+                                               tutti::detail::context*) override {
     ++record.opened;
     return std::make_unique<fake_context>(*this, members, id, record);
   }
   std::unique_ptr<tutti::detail::context> open_locally(const tutti::detail::group& members,
-                                               const tutti::detail::group_name&) override {
+                                                       const tutti::detail::group_name&) override {
     return open(members, 1, nullptr);
   }
   void abandon(std::exception_ptr) noexcept override { ++record.abandoned; }

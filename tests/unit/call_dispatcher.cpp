@@ -43,8 +43,8 @@ struct a_call_dispatcher : testing::Test {
     return c;
   }
   bool repeat(const call& c) {
-    return run_cached(*world, call_key(c.what, c.type, c.op.which, c.op.commutative), c.input, c.output,
-                      c.count, c.op.combine);
+    return run_cached(c.input, c.output, c.count, *world,
+                      call_key(c.what, c.type, c.op.which, c.op.commutative), c.op.combine);
   }
 
   double in[200] = {}, out[200] = {};
@@ -65,6 +65,16 @@ TEST_F(a_call_dispatcher, runs_a_repeated_call_by_the_function_that_the_engine_m
   EXPECT_EQ(ep.record.native, 0);
 }
 
+TEST_F(a_call_dispatcher, ends_the_job_before_an_exception_leaves_a_repeated_call) {
+  const call c = allreduce(1);
+  run_call(*world, c);
+  ep.record.ready_throws = true;
+  EXPECT_THROW(repeat(c), engine_error);
+  EXPECT_EQ(ep.record.abandoned, 1);
+  EXPECT_THROW(run_call(*world, c), engine_error);
+  EXPECT_EQ(ep.record.abandoned, 2);
+}
+
 TEST_F(a_call_dispatcher, runs_longer_vectors_by_the_call_itself) {
   run_call(*world, allreduce(101));
   EXPECT_TRUE(repeat(allreduce(101)));
@@ -76,9 +86,6 @@ TEST_F(a_call_dispatcher, does_not_repeat_another_call) {
   run_call(*world, allreduce(1));
   call other = allreduce(1);
   other.type = element_of<float>();
-  EXPECT_FALSE(repeat(other));
-  other = allreduce(1);
-  other.input = nullptr;
   EXPECT_FALSE(repeat(other));
   EXPECT_FALSE(repeat(allreduce(2)));  // there are no trees, so no intervals
   EXPECT_TRUE(repeat(allreduce(1)));
@@ -148,16 +155,16 @@ TEST_F(a_call_dispatcher, repeats_a_call_with_counts_that_are_the_same) {
   c.in_displs = c.out_displs = {displs, 2};
   const std::uint64_t key = call_key(c.what, c.type, builtin_op::user, false, false,
                                      given_arrays::in_displs | given_arrays::out_displs);
-  counted_call again{in, out, sizeof in, sizeof out, counts, displs, counts, displs};
-  EXPECT_FALSE(run_cached_with_counts<array_sides::both>(*world, again, key));
+  counted_call again{sizeof in, sizeof out, counts, counts, displs, displs};
+  EXPECT_FALSE(run_cached_with_counts<array_sides::both>(in, out, again, key, *world));
   run_call(*world, c);
-  cache_call(*world, key, again, c);
+  cache_call(*world, key, in, out, again, c);
   const int before = ep.record.ready_counted;
-  EXPECT_TRUE(run_cached_with_counts<array_sides::both>(*world, again, key));
+  EXPECT_TRUE(run_cached_with_counts<array_sides::both>(in, out, again, key, *world));
   EXPECT_EQ(ep.record.ready_counted, before + 1);
   const int other_counts[] = {1, 3};
   again.in_counts = again.out_counts = other_counts;
-  EXPECT_FALSE(run_cached_with_counts<array_sides::both>(*world, again, key));
+  EXPECT_FALSE(run_cached_with_counts<array_sides::both>(in, out, again, key, *world));
 }
 
 }  // namespace

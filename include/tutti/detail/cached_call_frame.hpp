@@ -139,9 +139,14 @@ inline bool collective_frame<F, T, Args...>::run_with_one_count(const collective
   if constexpr (F.what == collective::allgather)
     if (__builtin_mul_overflow(n, static_cast<std::size_t>(s.recv_blocks), &all)) return false;
   if (!has_required_size(all)) return false;
+  const void* const input = in_data();
+  void* const output = data_of(out());
+  if (input == nullptr) return false;
+  if constexpr (!uses_send_recv_buf)
+    if (output == nullptr || input == output) return false;
   combine_function combine = nullptr;
   if constexpr (has<op>) combine = operation_for<T>(data<op>()).combine;
-  return detail::run_cached(s.where, call_key_of(s), in_data(), data_of(out()), n, combine);
+  return detail::run_cached(input, output, n, s.where, call_key_of(s), combine);
 }
 
 // Finds the arrays of counts and displacements. Without displacements `displs` is `counts`, as
@@ -164,7 +169,9 @@ inline bool collective_frame<F, T, Args...>::find_count_arrays(int blocks, const
 }
 
 template <collective_form F, class T, class... Args>
-inline bool collective_frame<F, T, Args...>::build_counted_call(const collective_caller& s, counted_call& c) {
+inline bool collective_frame<F, T, Args...>::build_counted_call(const collective_caller& s,
+                                                                const void*& input, void*& output,
+                                                                counted_call& c) {
   // The root of a scatterv sends blocks, the root of a gatherv receives them. In an exchange every
   // rank does both. In the other collectives every rank receives them.
   constexpr bool scatters = F.what == collective::scatterv;
@@ -187,9 +194,8 @@ inline bool collective_frame<F, T, Args...>::build_counted_call(const collective
     if (!has_required_size(n)) return false;
     c.output_length = n * sizeof(T);
   }
-  c.input = !scatters || at_root ? in_data() : nullptr;
-  c.output = !gathers_to_root || at_root ? data_of(out()) : nullptr;
-  if constexpr (!exchanges) c.in_counts = c.in_displs = c.out_counts = c.out_displs = nullptr;
+  input = !scatters || at_root ? in_data() : nullptr;
+  output = !gathers_to_root || at_root ? data_of(out()) : nullptr;
   if (!at_root) return true;
   if constexpr (scatters && !has_in<send_counts>) return false;
   if constexpr ((scatters || exchanges) && has_in<send_counts>)
@@ -207,8 +213,11 @@ inline bool collective_frame<F, T, Args...>::run_cached(const collective_caller&
     constexpr array_sides sides = F.what == collective::scatterv ? array_sides::in
                                   : has_in<send_counts>          ? array_sides::both
                                                                  : array_sides::out;
+    const void* input;
+    void* output;
     counted_call c;
-    return build_counted_call(s, c) && detail::run_cached_with_counts<sides>(s.where, c, call_key_of(s));
+    return build_counted_call(s, input, output, c) &&
+           detail::run_cached_with_counts<sides>(input, output, c, call_key_of(s), s.where);
   }
 }
 
@@ -218,8 +227,11 @@ template <collective_form F, class T, class... Args>
 inline void collective_frame<F, T, Args...>::cache_call(const collective_caller& s) {
   if constexpr (has_all_counts()) {
     if (substitute_.in_use()) return;
-    counted_call c;
-    if (build_counted_call(s, c)) detail::cache_call(s.where, call_key_of(s), c, call_);
+    const void* input;
+    void* output;
+    counted_call c{};
+    if (build_counted_call(s, input, output, c))
+      detail::cache_call(s.where, call_key_of(s), input, output, c, call_);
   }
 }
 

@@ -13,7 +13,7 @@
 // const auto key = detail::call_key(collective::allreduce, element_of<int>(), how.which,
 //                                   how.commutative);
 // for (int i = 0; i < 3; ++i) {
-//   if (detail::run_cached(detail::impl_of(world), key, &mine, &sum, 1, how.combine)) continue;
+//   if (detail::run_cached(&mine, &sum, 1, detail::impl_of(world), key, how.combine)) continue;
 //   call c;
 //   c.what = collective::allreduce;
 //   c.type = element_of<int>();
@@ -71,42 +71,46 @@ constexpr bool has(std::uint64_t key, given_arrays which) {
 
 /// Executes a call without counts if it equals the cached call of its collective, except for
 /// buffers and count. Such a call is as valid as the cached one. Returns true if it was executed.
-/// Returns false if nothing was done; the caller then uses run_call(). The caller ensures that its
-/// buffers hold the count, and that the operator's function object is empty. `combine` is null
-/// for calls that combine nothing.
-bool run_cached(communicator_impl&, std::uint64_t key, const void* input, void* output, std::size_t count,
+/// Returns false if nothing was done; the caller then uses run_call().
+///
+/// The caller ensures that the buffers are not null and hold the count. They are one address in
+/// place and in a bcast, and two otherwise. An operator is an empty function object; `combine` is
+/// null for calls that combine nothing. The buffers and the count are first, as in MPI's functions,
+/// so that they stay in their registers.
+bool run_cached(const void* input, void* output, std::size_t count, communicator_impl&, std::uint64_t key,
                 combine_function combine);
 
 /// Which counts a call has in arrays: those of sent blocks (in), of received blocks (out), or both.
 enum class array_sides : std::uint8_t { in, out, both };
 
 /// A call whose counts are all given, in arrays of int or std::size_t, one for each block that is
-/// sent (in) or received (out). A null pointer means that this rank has no such array. If
-/// displacements are absent, the pointer to the counts takes their place.
+/// sent (in) or received (out). If displacements are absent, the pointer to the counts takes their
+/// place. Arrays that this rank does not have are null in cache_call(); run_cached_with_counts()
+/// does not read them.
 struct counted_call {
-  const void* input;          ///< the members have the same meaning as in `call`
-  void* output;               ///< null if nothing is received
-  std::size_t input_length;   ///< available bytes, or those of the count if it is given
+  std::size_t input_length;   ///< bytes of the input, or those of the count if it is given
   std::size_t output_length;  ///< the same
-  const void* in_counts;
-  const void* in_displs;
+  const void* in_counts;      ///< the following members have the same meaning as in `call`
   const void* out_counts;
+  const void* in_displs;
   const void* out_displs;
 };
 
 /// The same for a call with counts: it must have the same counts and lengths as the cached call. If
 /// it returns false, the caller validates the call, runs run_call(), and then cache_call(). It may
-/// write absent displacements into `c`.
+/// write absent displacements into `c`. Buffers may be null, `output` if nothing is received.
 template <array_sides Sides>
-bool run_cached_with_counts(communicator_impl&, counted_call& c, std::uint64_t key);
-extern template bool run_cached_with_counts<array_sides::in>(communicator_impl&, counted_call&,
-                                                             std::uint64_t);
-extern template bool run_cached_with_counts<array_sides::out>(communicator_impl&, counted_call&,
-                                                              std::uint64_t);
-extern template bool run_cached_with_counts<array_sides::both>(communicator_impl&, counted_call&,
-                                                               std::uint64_t);
+bool run_cached_with_counts(const void* input, void* output, counted_call& c, std::uint64_t key,
+                            communicator_impl&);
+extern template bool run_cached_with_counts<array_sides::in>(const void*, void*, counted_call&, std::uint64_t,
+                                                             communicator_impl&);
+extern template bool run_cached_with_counts<array_sides::out>(const void*, void*, counted_call&,
+                                                              std::uint64_t, communicator_impl&);
+extern template bool run_cached_with_counts<array_sides::both>(const void*, void*, counted_call&,
+                                                               std::uint64_t, communicator_impl&);
 /// Stores a call in the cache: the arguments of the program, and the call that was executed.
-void cache_call(communicator_impl&, std::uint64_t key, const counted_call& arguments, const call& executed);
+void cache_call(communicator_impl&, std::uint64_t key, const void* input, void* output,
+                const counted_call& arguments, const call& executed);
 
 }  // namespace tutti::detail
 TUTTI_API_END

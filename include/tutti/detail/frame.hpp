@@ -199,7 +199,7 @@ class collective_frame : public frame_of<F, T, Args...>::base {
   bool run_with_one_count(const collective_caller& s);
   template <parameter Counts, parameter Displs>
   bool find_count_arrays(int blocks, const void*& counts, const void*& displs);
-  bool build_counted_call(const collective_caller& s, counted_call& c);
+  bool build_counted_call(const collective_caller& s, const void*& input, void*& output, counted_call& c);
 
   void build_call(const collective_caller& s) {
     rank_ = s.rank;
@@ -288,6 +288,11 @@ class collective_frame : public frame_of<F, T, Args...>::base {
   /// frame can stay in registers.
   template <class... U>
   explicit collective_frame(call& c, U&&... arguments) : base(static_cast<U&&>(arguments)...), call_(c) {}
+  collective_frame(const collective_frame&) = delete;
+  collective_frame& operator=(const collective_frame&) = delete;
+  /// Always inline: a call of it while an exception passes would need the address of the frame, and
+  /// the whole frame of a repeated call would be in memory.
+  [[gnu::always_inline]] ~collective_frame() {}
 
   /// Everything before the data moves. Throws usage_error if the call is wrong, or leaves the error
   /// to finish() if the other ranks wait for this one.
@@ -314,10 +319,15 @@ class collective_frame : public frame_of<F, T, Args...>::base {
   }
 
   /// Whether the call can repeat the last one. run_cached() then executes it in place of
-  /// set_up() and run_call(). If that returned false, cache_call() follows them.
+  /// set_up() and run_call(), and finish_cached() follows. If it returned false, cache_call()
+  /// follows them.
   static constexpr bool may_be_cached = has_one_count() || has_all_counts();
   bool run_cached(const collective_caller& s);
   void cache_call(const collective_caller& s);
+
+  /// Everything after run_cached(), which rejects no arguments and changes no count. It does not
+  /// name the substitute buffers: the compiler then keeps the rest of the frame in registers.
+  result_type finish_cached() { return base::make_result(*this, parts{}); }
 
   /// Everything afterwards. It may be called again after each run of a persistent call.
   result_type finish() {
@@ -333,8 +343,7 @@ class collective_frame : public frame_of<F, T, Args...>::base {
             for (std::size_t i = 0; i < call_.count; ++i) to[i] = static_cast<T>(from[i]);
         } else {
           using function = typename std::remove_cvref_t<decltype(data<op>())>::function_type;
-          if constexpr (has_identity<T, function>)
-            std::fill_n(to, call_.count, identity<T, function>());
+          if constexpr (has_identity<T, function>) std::fill_n(to, call_.count, identity<T, function>());
         }
       }
     }

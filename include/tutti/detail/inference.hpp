@@ -98,7 +98,8 @@ class count_array {
   count_array() = default;
   count_array(const count_array&) = delete;
   count_array& operator=(const count_array&) = delete;
-  ~count_array() { delete[] heap_; }
+  // Inline for the reason that collective_frame's destructor states.
+  [[gnu::always_inline]] ~count_array() { delete[] heap_; }
   std::size_t* make(std::size_t n) {
     size_ = n;
     if (n > max_inline) heap_ = new std::size_t[n];

@@ -108,7 +108,7 @@ template <collective_form F, class T, collective_form Named, class Communicator,
     unbuilt_call never;
     frame_for<F, T, std::remove_cvref_t<Args>&...> f(never.built, without_const(args)...);
     if (f.run_cached(site)) [[likely]]
-      return f.finish();
+      return f.finish_cached();
     return invoke_built<F, T, Named, Communicator, std::remove_cvref_t<Args>...>(comm,
                                                                                  without_const(args)...);
   } else {

@@ -46,7 +46,7 @@ void long_wait::watch() {
       continue;
     }
     if (std::chrono::duration<double>(time - since).count() < timeout_) continue;
-    const char* const name = reinterpret_cast<const char*>(now >> 1);
+    const char* const name = in_native::name_in(now);
     const shm::wait_site site{name, "", "the other ranks", -1, -1, shm::wait_site::unnumbered};
     const std::string where = shm::describe(site, ep_.current_call());
     if (word_.load(std::memory_order_relaxed) == now) report(where);

@@ -32,11 +32,19 @@ class in_native {
  public:
   /// `name`: a literal, because another thread may read it after the call.
   in_native(native_word& word, const char* name) noexcept : word_(word) {
-    word_.store(reinterpret_cast<std::uintptr_t>(name) << 1, std::memory_order_relaxed);
+    word_.store(word_of(name), std::memory_order_relaxed);
   }
   ~in_native() { word_.store(0, std::memory_order_relaxed); }
   in_native(const in_native&) = delete;
   in_native& operator=(const in_native&) = delete;
+
+  /// The word during a call, for calls that store it themselves, and the name in it.
+  static std::uintptr_t word_of(const char* name) noexcept {
+    return reinterpret_cast<std::uintptr_t>(name) << 1;
+  }
+  static const char* name_in(std::uintptr_t word) noexcept {
+    return reinterpret_cast<const char*>(word >> 1);
+  }
 
  private:
   native_word& word_;

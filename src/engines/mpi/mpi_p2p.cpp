@@ -51,14 +51,21 @@ mpi_p2p_transport::~mpi_p2p_transport() {
 
 // A short message is sent by MPI_Send, which does not wait for the receive (see eager_bytes).
 bool mpi_p2p_transport::post(const detail::send_args& what, transfer& t) {
+  if (node_ == nullptr && what.bytes <= eager_bytes && what.mode != send_modes::synchronous &&
+      what.destination != rank_) [[likely]] {
+    send_short(what);
+    return true;
+  }
+  return post_otherwise(what, t);
+}
+
+bool mpi_p2p_transport::post_otherwise(const detail::send_args& what, transfer& t) {
   if (const int there = rank_on_node(what.destination); there >= 0)
     return node_->post(there, static_cast<std::uint32_t>(where_.id()), what, t);
   if (what.destination == rank_) ++to_self_;
   if (what.bytes <= eager_bytes && what.mode != send_modes::synchronous && what.destination != rank_)
       [[likely]] {
-    const int code =
-        MPI_Send(what.data, static_cast<int>(what.bytes), MPI_BYTE, what.destination, what.tag, comm_);
-    check(code, what.operation, rank_);
+    send_short(what);
     return true;
   }
   if (what.mode == send_modes::buffered || (what.destination == rank_ && what.bytes <= eager_bytes_to_self &&

@@ -77,7 +77,18 @@ class mpi_p2p_transport final : public p2p_transport {
     return node_ != nullptr ? ep_.rank_on_node(where_.members().address(member)) : -1;
   }
   bool may_have_messages_of_mpi() const noexcept { return uses_mpi_ || to_self_ != 0; }
+  [[gnu::noinline]] bool post_otherwise(const detail::send_args& what, transfer& t);
   shm::unexpected_message* next_of_mpi(const char* operation);
+  void send_short(const detail::send_args& what) {
+    const int code =
+        MPI_Send(what.data, static_cast<int>(what.bytes), MPI_BYTE, what.destination, what.tag, comm_);
+    if (code != MPI_SUCCESS) [[unlikely]]
+      throw_send_error(code, what);
+  }
+  [[noreturn, gnu::noinline, gnu::cold]] void throw_send_error(int code,
+                                                               const detail::send_args& what) const {
+    throw_mpi_error(code, what.operation, rank_);
+  }
   void post_copy(const detail::send_args& what);
   matched_message* improbe(int source, int tag, const char* operation);
   void start_send(const detail::send_args& what, const void* data, transfer& t);

@@ -19,34 +19,61 @@ struct mpi_context::ready_state {
   MPI_Datatype type;
   MPI_Op op;
   int root;
-  int rank;              // of the caller
-  std::size_t elements;  // items of `type` in one element of the call
-  const char* name;
+  int rank;                       // of the caller
+  std::size_t elements;           // items of `type` in one element of the call
+  std::uintptr_t word_in_native;  // while MPI executes the call (long_wait.hpp); it has the name
   mpi_endpoint* ep;
   memory_collectives* in_memory;  // for calls of fewer than memory_end elements
   // Its direct functions serve fewer than direct_end elements.
   std::size_t direct_end, memory_end, element_bytes;
   combine_function combine;
+  int allgatherv_count;  // elements that this rank sends
 
   static const ready_state& of(const ready_native& r) noexcept {
     return *std::launder(reinterpret_cast<const ready_state*>(r.state));
   }
-  void ok(int code) const {
-    if (code != MPI_SUCCESS) [[unlikely]]
-      throw_mpi_error(code, name, ep->rank());
+  const char* name() const noexcept { return in_native::name_in(word_in_native); }
+  /// Executes a call, or a step of it, which may throw.
+  template <class Step>
+  static bool guarded(const ready_native& r, const Step& step) {
+    try {
+      step();
+    } catch (...) {
+      r.fail();
+      throw;
+    }
+    return true;
   }
-  /// Makes the blocking call, or starts the nonblocking one and polls it.
-  template <bool Nonblocking, class Blocking, class Begin, class... Arguments>
-  void call_mpi(Blocking f, Begin begin, Arguments... a) const {
+  [[noreturn, gnu::cold, gnu::noinline]] static void throw_failure(const ready_native& r, int code) {
+    guarded(r, [&] { throw_mpi_error(code, of(r).name(), of(r).ep->rank()); });
+    __builtin_unreachable();
+  }
+  /// Makes the blocking call `f`, or starts the nonblocking one `begin` and polls it. Each passes
+  /// its arguments to the function that it gets. `m.ep` is read twice, so that only one register is
+  /// saved for afterwards.
+  template <bool Nonblocking, class Blocking, class Begin, class PassArguments>
+  static bool call_mpi(const ready_native& r, Blocking f, Begin begin, const PassArguments& pass) {
+    const ready_state& m = of(r);
     if constexpr (!Nonblocking) {
-      const in_native scope(ep->native_now(), name);
-      ok(f(a...));
-      ep->look_for_rejections();
+      m.ep->native_now().store(m.word_in_native, std::memory_order_relaxed);
+      // The compiler may not load the arguments before, which would take more registers.
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+      const int code = pass([&](auto... a) { return f(a...); });
+      mpi_endpoint& ep = *m.ep;
+      ep.native_now().store(0, std::memory_order_relaxed);
+      if (code != MPI_SUCCESS) [[unlikely]]
+        throw_failure(r, code);
+      ep.look_for_rejections();
+      return true;
     } else {
       MPI_Request request;
-      ok(begin(a..., &request));
-      ep->wait_for_native(request, name,
-                          {name, "native", "the other members", -1, -1, shm::wait_site::unnumbered});
+      const int code = pass([&](auto... a) { return begin(a..., &request); });
+      if (code != MPI_SUCCESS) [[unlikely]]
+        throw_failure(r, code);
+      return guarded(r, [&] {
+        m.ep->wait_for_native(request, m.name(),
+                              {m.name(), "native", "the other members", -1, -1, shm::wait_site::unnumbered});
+      });
     }
   }
 
@@ -62,84 +89,104 @@ struct mpi_context::ready_state {
     c.op.combine = combine;
     return c;
   }
-  [[gnu::noinline]] void run_in_memory(collective what, bool in_place, const void* input, void* output,
-                                       std::size_t count) const {
-    in_memory->run(memory_call(what, in_place, input, output, count));
-    ep->look_for_rejections();
+  static bool run_in_memory(const call& c, const ready_native& r) {
+    const ready_state& m = of(r);
+    return guarded(r, [&] {
+      m.in_memory->run(c);
+      m.ep->look_for_rejections();
+    });
+  }
+  [[gnu::noinline]] static bool run_in_memory(collective what, bool in_place, const void* input, void* output,
+                                              std::size_t count, const ready_native& r) {
+    return run_in_memory(of(r).memory_call(what, in_place, input, output, count), r);
   }
 
   // InMemory: false if MPI makes all calls. Then nothing is tested in front of them.
   template <bool Nonblocking, bool InMemory, bool InPlace>
-  static void allreduce(const ready_native& r, const void* input, void* output, std::size_t count) {
+  static bool allreduce(const void* input, void* output, std::size_t count, const ready_native& r) {
     const ready_state& m = of(r);
     if constexpr (InMemory) {
-      if (count < m.direct_end) {
-        m.in_memory->allreduce(InPlace ? output : input, output, count, m.element_bytes, m.combine, nullptr);
-        return m.ep->look_for_rejections();
-      }
-      if (count < m.memory_end) return m.run_in_memory(collective::allreduce, InPlace, input, output, count);
+      if (count < m.direct_end)
+        return guarded(r, [&] {
+          m.in_memory->allreduce(InPlace ? output : input, output, count, m.element_bytes, m.combine,
+                                 nullptr);
+          m.ep->look_for_rejections();
+        });
+      if (count < m.memory_end) return run_in_memory(collective::allreduce, InPlace, input, output, count, r);
     }
-    m.call_mpi<Nonblocking>(MPI_Allreduce, MPI_Iallreduce, InPlace ? MPI_IN_PLACE : input, output,
-                            static_cast<int>(count), m.type, m.op, m.comm);
+    return call_mpi<Nonblocking>(r, MPI_Allreduce, MPI_Iallreduce, [&](const auto& call) {
+      return call(InPlace ? MPI_IN_PLACE : input, output, static_cast<int>(count), m.type, m.op, m.comm);
+    });
   }
   template <bool Nonblocking, bool InMemory, bool AtRoot>
-  static void bcast(const ready_native& r, const void* input, void* output, std::size_t count) {
+  static bool bcast(const void* input, void* output, std::size_t count, const ready_native& r) {
     const ready_state& m = of(r);
     if constexpr (InMemory) {
-      if (count < m.direct_end) {
-        m.in_memory->bcast(AtRoot ? const_cast<void*>(input) : output, count * m.element_bytes, m.root);
-        return m.ep->look_for_rejections();
-      }
-      if (count < m.memory_end) return m.run_in_memory(collective::bcast, false, input, output, count);
+      if (count < m.direct_end)
+        return guarded(r, [&] {
+          m.in_memory->bcast(AtRoot ? const_cast<void*>(input) : output, count * m.element_bytes, m.root);
+          m.ep->look_for_rejections();
+        });
+      if (count < m.memory_end) return run_in_memory(collective::bcast, false, input, output, count, r);
     }
-    m.call_mpi<Nonblocking>(MPI_Bcast, MPI_Ibcast, AtRoot ? const_cast<void*>(input) : output,
-                            static_cast<int>(count * m.elements), m.type, m.root, m.comm);
+    return call_mpi<Nonblocking>(r, MPI_Bcast, MPI_Ibcast, [&](const auto& call) {
+      return call(AtRoot ? const_cast<void*>(input) : output, static_cast<int>(count * m.elements), m.type,
+                  m.root, m.comm);
+    });
   }
   template <bool Nonblocking, bool InMemory>
-  static void allgather(const ready_native& r, const void* input, void* output, std::size_t count) {
+  static bool allgather(const void* input, void* output, std::size_t count, const ready_native& r) {
     const ready_state& m = of(r);
     if (InMemory && count < m.memory_end)
-      return m.run_in_memory(collective::allgather, false, input, output, count);
+      return run_in_memory(collective::allgather, false, input, output, count, r);
     const int n = static_cast<int>(count * m.elements);
-    m.call_mpi<Nonblocking>(MPI_Allgather, MPI_Iallgather, input, n, m.type, output, n, m.type, m.comm);
+    return call_mpi<Nonblocking>(r, MPI_Allgather, MPI_Iallgather, [&](const auto& call) {
+      return call(input, n, m.type, output, n, m.type, m.comm);
+    });
   }
   template <bool Nonblocking, bool InMemory>
-  static void allgatherv(const ready_native& r, const detail::counted_call& c) {
+  static bool allgatherv(const void* input, void* output, const detail::counted_call& c,
+                         const ready_native& r) {
     const ready_state& m = of(r);
     const int* counts = static_cast<const int*>(c.out_counts);
     if constexpr (InMemory) {
       const auto size = static_cast<std::size_t>(m.in_memory->size());
-      call made = m.memory_call(collective::allgatherv, false, c.input, c.output,
+      call made = m.memory_call(collective::allgatherv, false, input, output,
                                 static_cast<std::size_t>(counts[m.rank]));
       made.out_counts = {counts, size};
       made.out_displs = {static_cast<const int*>(c.out_displs), size};
-      m.in_memory->run(made);
-      return m.ep->look_for_rejections();
+      return run_in_memory(made, r);
+    } else {
+      return call_mpi<Nonblocking>(r, MPI_Allgatherv, MPI_Iallgatherv, [&](const auto& call) {
+        return call(input, m.allgatherv_count, m.type, output, counts, static_cast<const int*>(c.out_displs),
+                    m.type, m.comm);
+      });
     }
-    m.call_mpi<Nonblocking>(MPI_Allgatherv, MPI_Iallgatherv, c.input, counts[m.rank], m.type, c.output,
-                            counts, static_cast<const int*>(c.out_displs), m.type, m.comm);
   }
   template <bool Nonblocking, bool InMemory>
-  static void alltoallv(const ready_native& r, const detail::counted_call& c) {
+  static bool alltoallv(const void* input, void* output, const detail::counted_call& c,
+                        const ready_native& r) {
     const ready_state& m = of(r);
     const auto ints = [](const void* p) { return static_cast<const int*>(p); };
     if constexpr (InMemory) {
       const auto size = static_cast<std::size_t>(m.in_memory->size());
-      call made = m.memory_call(collective::alltoallv, false, c.input, c.output, 0);
+      call made = m.memory_call(collective::alltoallv, false, input, output, 0);
       made.in_counts = {ints(c.in_counts), size};
       made.in_displs = {ints(c.in_displs), size};
       made.out_counts = {ints(c.out_counts), size};
       made.out_displs = {ints(c.out_displs), size};
-      m.in_memory->run(made);
-      return m.ep->look_for_rejections();
+      return run_in_memory(made, r);
+    } else {
+      return call_mpi<Nonblocking>(r, MPI_Alltoallv, MPI_Ialltoallv, [&](const auto& call) {
+        return call(input, ints(c.in_counts), ints(c.in_displs), m.type, output, ints(c.out_counts),
+                    ints(c.out_displs), m.type, m.comm);
+      });
     }
-    m.call_mpi<Nonblocking>(MPI_Alltoallv, MPI_Ialltoallv, c.input, ints(c.in_counts), ints(c.in_displs),
-                            m.type, c.output, ints(c.out_counts), ints(c.out_displs), m.type, m.comm);
   }
   // Of kinds whose calls of MPI are not prepared. `count` is less than memory_end.
   template <collective What>
-  static void run_only_in_memory(const ready_native& r, const void* input, void* output, std::size_t count) {
-    of(r).run_in_memory(What, false, input, output, count);
+  static bool run_only_in_memory(const void* input, void* output, std::size_t count, const ready_native& r) {
+    return run_in_memory(What, false, input, output, count, r);
   }
   static decltype(ready_native::run) only_in_memory(collective what) noexcept {
     switch (what) {
@@ -204,13 +251,14 @@ ready_native mpi_context::make_ready(const call& c) {
                                       c.root,
                                       rank_,
                                       has_kind ? 1 : c.type.size,
-                                      name_in_reports,
+                                      in_native::word_of(name_in_reports),
                                       &ep_,
                                       nullptr,
                                       0,
                                       0,
                                       c.type.size,
-                                      c.op.combine};
+                                      c.op.combine,
+                                      0};
   constexpr std::size_t max_bytes = 0x7fffffff;
   r.max_count = max_bytes / c.type.size;
   memory_collectives* const in_memory = memory_collectives_for(c.what);
@@ -223,6 +271,8 @@ ready_native mpi_context::make_ready(const call& c) {
   }
   if (!mpi_has(agreed_part(c, members().size()))) r.max_count = std::min(r.max_count, m->memory_end - 1);
   if (is_vector_form(c.what)) m->type = ep_.types().of_element(c.type);
+  if (c.what == collective::allgatherv)
+    m->allgatherv_count = static_cast<int>(c.out_counts[static_cast<std::size_t>(rank_)]);
   const auto choose = [&]<bool InMemory>() {
     return ep_.polls_natives() ? m->choose<true, InMemory>(c, r) : m->choose<false, InMemory>(c, r);
   };
