@@ -66,7 +66,8 @@ cached_call& call_cache::store(const call& c, prepared_call& p, mode how, combin
   r.kernel = kernel;
   r.prepared = &p;
   r.intervals = nullptr;
-  r.key = r.out_of_line_key = no_call_key;
+  r.key = r.out_of_line_key = r.ready_key = no_call_key;  // make_ready() may throw
+  r.ready_function = nullptr;
 
   if (!r.stored) r.stored = std::make_unique<cached_call::stored_call>();
   r.stored->algorithm = p.name;
@@ -100,7 +101,8 @@ count_intervals* call_cache::intervals_of(const call& c) noexcept {
 }
 
 prepared_call* call_cache::find_prepared(const call& c) noexcept {
-  if (c.count == 0 || c.algorithm != nullptr || c.composition != nullptr) return nullptr;
+  if (c.count == 0 || is_vector_form(c.what) || c.algorithm != nullptr || c.composition != nullptr)
+    return nullptr;
   count_intervals* const known = intervals_of(c);
   return known == nullptr ? nullptr : known->at(c.count).prepared;
 }

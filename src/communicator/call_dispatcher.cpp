@@ -50,7 +50,10 @@ void call_dispatcher::run_uncached(const call& c) {
       return run_rejected(c);
     }
     if (checked_mode_.is_on()) checked_mode_.compare(c);
-    prepared_call* const known = cache_.find_prepared(c);
+    // Each call that a variable decides is counted where it is selected.
+    const forced_choice& forced = rank_->by->of(c.what);
+    prepared_call* const known =
+        forced.algorithm.empty() && forced.composition.empty() ? cache_.find_prepared(c) : nullptr;
     prepared_call& p = known != nullptr ? *known : find(c);
     store_in_cache(c, p);
     if (c.in_types != nullptr || c.out_types != nullptr) {

@@ -149,6 +149,11 @@ void node_memory::report_full_table() noexcept {
 std::unique_ptr<node_memory::collectives> node_memory::collectives_of(
     const shm::group_memory::membership& group, const std::vector<int>& members, int member) {
   const shm::group_memory::place found = groups_->blocks(group, members);
+  if (found.lacks_pages && !std::exchange(lack_reported_, true))
+    std::fprintf(stderr,
+                 "tutti: rank %d of the node finds no memory for the collectives of a group of %zu ranks; "
+                 "MPI makes them (enlarge /dev/shm or the memory limit of the job)\n",
+                 rank_, members.size());
   if (found.memory == nullptr) return nullptr;
   const std::size_t slots = found.large ? slot_bytes_ : 0;
   std::vector<std::byte*> blocks;

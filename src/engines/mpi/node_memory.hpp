@@ -112,7 +112,7 @@ class node_memory {
   void agree(MPI_Comm node, memory_use requested);
 
   node_segment segment_;
-  bool may_copy_ = false, refusal_reported_ = false;
+  bool may_copy_ = false, refusal_reported_ = false, lack_reported_ = false;
   std::string why_not_copy_;
   std::vector<int> pids_;  // 0: this rank, or one in another PID namespace
   std::optional<std::size_t> min_bytes_by_address_;

@@ -232,9 +232,10 @@ const datatype& datatypes::of(MPI_Datatype handle) {
 }
 
 bool datatypes::may_keep_decisions(MPI_Datatype handle) {
+  if (handle == MPI_DATATYPE_NULL) return true;  // of a barrier
   const auto held = mutex_.lock();
   const auto at = entries_.find(handle);
-  if (at == entries_.end()) return true;  // a barrier, which has none
+  if (at == entries_.end()) return false;  // another thread has freed it
   datatype& t = *at->second;
   if (!t.named && !std::exchange(t.used_before, true)) return false;
   return t.has_decisions = true;

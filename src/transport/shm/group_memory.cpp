@@ -129,6 +129,14 @@ std::size_t group_memory::reserve(bool large, std::size_t blocks) noexcept {
   return at;
 }
 
+// Whether such a run of small blocks is free, which then lacks pages.
+bool group_memory::has_unused(std::size_t blocks) const noexcept {
+  const block_state* const first = states(false);
+  const block_state* const end = first + of_.small_blocks();
+  return std::search_n(first, end, blocks, block_state::used,
+                       [](block_state one, block_state used) { return one != used; }) != end;
+}
+
 void group_memory::release(bool large, std::size_t first, std::size_t blocks) noexcept {
   const std::size_t bytes = large ? of_.large_block : of_.small_block;
   for (std::size_t i = first; i < first + blocks; ++i)
@@ -188,6 +196,7 @@ group_memory::place group_memory::blocks(const membership& of, std::span<const i
     e.large = large != none;
     e.blocks = static_cast<std::uint32_t>(members.size());
     for (const int m : members) await(of.row, static_cast<std::size_t>(m));
+    if (e.first == none) return {.lacks_pages = has_unused(members.size())};
   }
   if (e.first == none) return {};
   return {block(e.large, e.first), e.large};

@@ -61,6 +61,7 @@ class group_memory {
   struct place {
     std::byte* memory = nullptr;  ///< null: no memory is left
     bool large = false;
+    bool lacks_pages = false;  ///< the node has no memory for them; set on one member of the group
   };
 
   /// `memory`: bytes(), initially 0, aligned to 128. The blocks may have no pages yet.
@@ -86,6 +87,7 @@ class group_memory {
   enum class presence : std::uint8_t;
   enum class block_state : std::uint8_t;
   std::size_t reserve(bool large, std::size_t blocks) noexcept;
+  bool has_unused(std::size_t blocks) const noexcept;
   void release(bool large, std::size_t first, std::size_t blocks) noexcept;
   std::byte* block(bool large, std::size_t index) const noexcept;
   block_state* states(bool large) const noexcept;

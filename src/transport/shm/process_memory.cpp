@@ -28,11 +28,27 @@ bool process_memory::allocate(void* memory, std::size_t bytes) noexcept {
   int result = 0;
   do result = madvise(reinterpret_cast<void*>(from), to - from, MADV_POPULATE_WRITE);
   while (result != 0 && errno == EINTR);
-  return result == 0;
+  if (result == 0) return true;
+  // Others may need the pages that it got. The first and the last page may hold other data.
+  const std::uintptr_t first = from + page, end = to / page * page;
+  if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_REMOVE);
+  return false;
 }
 
-// Of no bytes, it only tests whether the kernel knows the advice.
-bool process_memory::can_allocate() noexcept { return madvise(nullptr, 0, MADV_POPULATE_WRITE) == 0; }
+// Emulators may accept an advice that they do not know, so this tests what it does.
+bool process_memory::can_allocate() noexcept {
+  static const bool can = [] {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    void* const memory = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return false;
+    unsigned char is_resident = 0;
+    const bool populated = madvise(memory, page, MADV_POPULATE_WRITE) == 0 &&
+                           mincore(memory, page, &is_resident) == 0 && (is_resident & 1) != 0;
+    munmap(memory, page);
+    return populated;
+  }();
+  return can;
+}
 
 // The futexes are not private, because the sleepers are other processes.
 void process_memory::sleep(std::atomic<std::uint32_t>& word, std::uint32_t value, int milliseconds) noexcept {

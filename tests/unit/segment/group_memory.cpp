@@ -142,10 +142,13 @@ TEST(group_memory, has_no_blocks_if_there_are_no_pages) {
   const memory_in_a_file memory(in_pages.bytes_before_blocks());
   group_memory all(memory.get(), in_pages);
   all.initialize(0, false);
+  const std::vector<int> members{0, 1};
   for (int i = 0; i < 2; ++i) {
-    const auto one = enter_with_blocks(all, {1, 2}, i, 2);
-    EXPECT_NE(one.in.number, 0u);
-    EXPECT_EQ(one.memory, nullptr);
+    const auto in = all.enter({1, 2}, i);
+    EXPECT_NE(in.number, 0u);
+    const auto at = all.blocks(in, members);
+    EXPECT_EQ(at.memory, nullptr);
+    EXPECT_EQ(at.lacks_pages, i == 0);  // one member reports it
   }
 }
 
