@@ -138,6 +138,12 @@ class value_builder {
 
 }  // namespace
 
+std::string wrong_kind(const value& found, value::type expected, std::string_view name) {
+  value v;
+  v.is = expected;
+  return std::string(name) + " must be " + std::string(kind(v)) + ", not " + std::string(kind(found));
+}
+
 std::string_view kind(const value& v) noexcept {
   switch (v.is) {
     case value::type::null:

@@ -29,6 +29,8 @@ struct value {
 
 /// "an object", "a number"
 std::string_view kind(const value&) noexcept;
+/// "NAME must be an object, not a number", for a fault
+std::string wrong_kind(const value& found, value::type expected, std::string_view name);
 
 /// The parser rejects deeper nesting.
 inline constexpr std::size_t max_depth = 64;

@@ -17,11 +17,7 @@ void machine_reader::report(std::string pointer, int line, std::string reason, s
 bool machine_reader::expect(const json::value& v, json::value::type is, const std::string& pointer,
                             std::string_view what) {
   if (v.is == is) return true;
-  json::value expected;
-  expected.is = is;
-  report(pointer, v.line,
-         std::string(what) + " must be " + std::string(json::kind(expected)) + ", not " +
-             std::string(json::kind(v)));
+  report(pointer, v.line, json::wrong_kind(v, is, what));
   return false;
 }
 

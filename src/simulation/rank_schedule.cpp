@@ -214,7 +214,7 @@ std::size_t rank_schedule::segment_elements() const noexcept {
   return std::max<std::size_t>(written_->segment_bytes / lengths_.element_bytes, 1);
 }
 
-std::int32_t rank_schedule::trips(const trip_count& t) const noexcept {
+std::int32_t rank_schedule::trips(const trip_count& t) const {
   if (t.per_segment == 0) return t.fixed;
   std::size_t longest = lengths_.count;
   if (t.per_segment == 2) {
@@ -222,7 +222,12 @@ std::int32_t rank_schedule::trips(const trip_count& t) const noexcept {
     longest = (lengths_.count + parts - 1) / parts;
   }
   const std::size_t each = segment_elements();
-  return t.fixed + static_cast<std::int32_t>((longest + each - 1) / each);
+  const std::size_t segments = (longest + each - 1) / each;
+  constexpr std::size_t max_segments = std::size_t{1} << 30;
+  if (segments > max_segments)
+    throw not_simulated("a block has " + std::to_string(segments) +
+                        " segments; pass fewer bytes or longer segments");
+  return t.fixed + static_cast<std::int32_t>(segments);
 }
 
 std::size_t rank_schedule::sum_of_words(std::size_t first, std::size_t blocks) const {

@@ -114,7 +114,7 @@ class rank_schedule {
   std::int64_t resolve(const index& i) const noexcept;
   extent locate(const place& p) const;
   std::size_t blocks_of(const place& p, std::size_t first) const;
-  std::int32_t trips(const trip_count& t) const noexcept;
+  std::int32_t trips(const trip_count& t) const;
   std::size_t segment_elements() const noexcept;
   std::size_t sum_of_words(std::size_t first, std::size_t blocks) const;
   void append(const planned_round& r, const local_work& after);

@@ -212,6 +212,11 @@ simulator::simulator(const machine& m, int ranks) {
   if (ranks < 1 || ranks > max_ranks)
     throw std::invalid_argument("a simulation has 1 to " + std::to_string(max_ranks) + " ranks, not " +
                                 std::to_string(ranks));
+  const double needed = network::memory(m, ranks), there = available_memory();
+  if (needed > there)
+    throw std::length_error("the links of this machine need about " + bytes_text(needed) +
+                            " of memory, and " + bytes_text(there) +
+                            " are available; simulate a smaller machine or fewer ranks");
   state_ = std::make_unique<state>(m, ranks);
 }
 simulator::~simulator() = default;

@@ -33,7 +33,7 @@ inline void expect(bool holds, const char* what) {
   if (!holds) throw broken(what);
 }
 
-/// Words reach more code than letters do. These are of any JSON text.
+/// Parts of any JSON text. Texts made of them reach more code of a reader than random letters.
 inline text_list json_words() {
   return {"true",
           "false",

@@ -103,6 +103,9 @@ TEST(simulate, rejects_with_one_message) {
       {"allreduce/multi_lane --machine eight-per-node --ranks 12 --bytes 8", "does not serve this call: "},
       {"allreduce --machine flat --ranks 4 --bytes 8 --engine mpj", "there is no engine \"mpj\""},
       {"alltoall/scattered --machine flat --ranks 512 --bytes 8 --svg -", "--svg draws at most"},
+      {"allreduce/ring --machine flat --ranks 4 --bytes 8 --json --svg -", "pass a file to --svg"},
+      {"bcast/chain:segment=8 --machine flat --ranks 3 --bytes 17179869184",
+       "a block has 2147483648 segments; pass fewer bytes or longer segments"},
   };
   for (const auto& c : cases) {
     const command_result r = tutti("simulate " + c.arguments);
@@ -122,6 +125,22 @@ TEST(simulate, rejects_ranks_that_exceed_the_memory) {
   EXPECT_EQ(r.status, 2) << r.text;
   EXPECT_NE(r.text.find("the simulation of 1048576 ranks needs about"), r.text.npos) << r.text;
   EXPECT_NE(r.text.find("simulate fewer ranks"), r.text.npos) << r.text;
+}
+
+TEST(simulate, rejects_a_machine_whose_links_exceed_the_memory) {
+  const scratch_folder folder;
+  const std::string many_links = folder.file("many-links.json", R"({"schema": "tutti/machine/1",
+    "node": {"ranks": 1}, "links": {"cable": {"latency": "1us", "bandwidth": "1GB/s"}},
+    "network": {"topology": "fat_tree",
+      "levels": [{"children": 1, "parents": 1024, "link": "cable"}, {"parents": 1, "link": "cable"}],
+      "messages": {"eager_limit": "64KiB", "envelope": "16B", "send_overhead": "1us",
+                   "receive_overhead": "1us"}}})");
+  const std::string limited = std::string("ulimit -v 1000000; '") + TUTTI_TOOL + "' ";
+  if (shell(limited + "--version").status != 0) return;  // a sanitizer reserves address space
+  const command_result r =
+      shell(limited + "simulate bcast --machine " + many_links + " --ranks 200000 --bytes 8");
+  EXPECT_EQ(r.status, 2) << r.text;
+  EXPECT_NE(r.text.find("the links of this machine need about"), r.text.npos) << r.text;
 }
 
 TEST(simulate, one_rank_stands_for_all_where_the_path_is_too_long) {

@@ -200,6 +200,8 @@ simulation_report simulate(const simulate_options& options) {
 }
 
 int print_simulation(const simulate_options& options) {
+  if (options.as_json && options.svg == "-")
+    throw called_wrongly{"--json and --svg - both write to standard output; pass a file to --svg"};
   const simulation_report r = simulate(options);
   if (options.as_json) fmt::print("{}", as_json(r));
   if (options.svg == "-") {

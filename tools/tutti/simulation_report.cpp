@@ -106,7 +106,8 @@ std::string as_json(const simulation_report& r) {
       path.push_back(std::move(step));
     }
   }
-  return all.dump(2) + "\n";
+  // A file name may contain invalid UTF-8, so dump() replaces such bytes.
+  return all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace tutti::tool
