@@ -16,7 +16,7 @@ namespace tutti::simulation {
 
 inline constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-/// What a message costs besides its way. The overheads occupy the core of the rank.
+/// What a message costs besides its route. The overheads occupy the core of the rank.
 struct protocol {
   /// A shorter message is eager: its sender does not wait for the receiver. Other messages begin
   /// when both sides are ready (rendezvous).
@@ -35,7 +35,7 @@ struct link_class {
   double bandwidth = unlimited;
 };
 
-/// The way of a message between two ranks of a node.
+/// The route of a message between two ranks of a node.
 struct memory_path {
   double latency = 0;
   double bandwidth = unlimited;  ///< of one message

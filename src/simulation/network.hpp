@@ -19,7 +19,7 @@ namespace tutti::simulation {
 
 using namespace tutti::detail;
 
-/// The most links of a route. read_machine() rejects machines with longer ones.
+/// The max. number of links of a route. read_machine() rejects machines with longer ones.
 inline constexpr std::size_t max_hops = 12;
 
 struct route {

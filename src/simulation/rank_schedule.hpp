@@ -84,7 +84,7 @@ class rank_schedule {
   bool open(planned_round& r);
   /// Performs the local steps of the open round.
   local_work close();
-  /// Goes back to the begin.
+  /// Goes back to the start.
   void rewind() noexcept;
 
   std::span<std::uint64_t> words() noexcept { return words_; }

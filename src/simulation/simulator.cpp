@@ -34,7 +34,7 @@ void require_memory(double needed, int ranks, const simulation_options& options)
                             " are available; simulate fewer ranks");
 }
 
-// The most transfers of a round.
+// The transfers of the round that has the most.
 std::size_t longest_round(const schedule& s) {
   std::size_t longest = 0;
   for (const item& i : s.items)

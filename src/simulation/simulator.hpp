@@ -93,7 +93,7 @@ struct simulation_result {
   std::vector<simulated_round> rounds;  ///< in the order of their begin for each rank
   std::vector<simulated_message> sent;
   std::vector<std::int32_t> last_rounds;  ///< by rank
-  /// What determined `seconds`, from the begin to the end. Empty if not recorded.
+  /// What determined `seconds`, from the start to the end. Empty if not recorded.
   std::vector<path_step> critical_path() const;
 };
 
