@@ -44,11 +44,11 @@ std::size_t composite_simulation::memory(int rank) const {
   return bytes;
 }
 
-void composite_simulation::run() {
+void composite_simulation::run(const simulation_limits& within) {
   ranks_.resize(at(topology_.ranks()));
   for (int r = 0; r < topology_.ranks(); ++r) ranks_[at(r)].plan = plan_of(r);
   for (int r = 0; r < topology_.ranks(); ++r) events_.resume_at(r, 0);
-  events_.execute();
+  events_.execute(within);
 }
 
 const selection_context& composite_simulation::context_of_group(const std::vector<int>& ranks) {

@@ -19,8 +19,9 @@ class composite_simulation : public event_run::observer {
                        const composed_choice& composition, const selection& inner)
       : events_(events), call_(c), topology_(topology), composition_(composition), inner_(inner) {}
 
-  /// Writes the plans of all ranks, and runs them. Throws not_simulated.
-  void run();
+  /// Writes the plans of all ranks, and runs them. Throws not_simulated, and too_slow as
+  /// event_run::execute() does.
+  void run(const simulation_limits& within);
 
   double end_of(int rank) const { return ranks_[static_cast<std::size_t>(rank)].end; }
   /// The round that determined the end of the rank; -1 if rounds are not recorded.

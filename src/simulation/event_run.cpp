@@ -290,10 +290,11 @@ void event_run::transfer_done(std::uint32_t number, double now, std::int32_t rec
   if (r.outstanding == 0 && !r.posting) advance(number, close_round(r));
 }
 
-void event_run::execute() {
+void event_run::execute(const simulation_limits& within) {
   for (;;) {
     const double now = std::min(events_.empty() ? unlimited : events_.top().time, flows_.next_end());
     if (!(now < unlimited)) break;
+    if (now > within.seconds || message_count_ > within.messages) throw too_slow();
     const double precision = precision_at(now);
     for (;;) {
       bool any = false;

@@ -59,8 +59,9 @@ class event_run {
   std::int32_t record_work(int rank, double begin, double end, std::int32_t previous);
   void resume_at(int rank, double time) { events_.push({time, ++sequence_, what::resume, at(rank)}); }
 
-  /// Runs until nothing is left to do. Throws not_simulated if a schedule is not complete then.
-  void execute();
+  /// Runs until nothing is left to do. Throws not_simulated if a schedule is not complete then, and
+  /// too_slow when it exceeds a limit.
+  void execute(const simulation_limits& within);
 
   int rank_of(std::uint32_t run) const { return runs_[run].rank; }
   std::int32_t last_round(std::uint32_t run) const { return runs_[run].round; }

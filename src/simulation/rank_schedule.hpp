@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -68,6 +69,15 @@ struct not_simulated : std::exception {
 
  private:
   std::string text_;
+};
+
+/// A call beyond these limits is not simulated to its end.
+struct simulation_limits {
+  double seconds = std::numeric_limits<double>::infinity();
+  std::uint64_t messages = std::numeric_limits<std::uint64_t>::max();
+};
+struct too_slow : std::exception {
+  const char* what() const noexcept override { return "the call is beyond the limits of its simulation"; }
 };
 
 /// One rank's schedule with the lengths of a call.

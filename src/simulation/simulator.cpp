@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "simulation/available_memory.hpp"
 #include "simulation/call_shape.hpp"
@@ -60,12 +61,13 @@ class simulator::state : private event_run::observer {
     if (is_symmetric(machine_) && !is_rooted(c.what))
       if (auto common = find_common_schedule(all)) {
         const std::uint64_t messages = common->messages * all.size();
-        if (messages > options.max_recorded || messages == 0) return run_one_for_all(std::move(*common));
+        if (messages > options.max_recorded || messages == 0)
+          return run_one_for_all(std::move(*common), options.within);
       }
     start(options);
     for (int r = 0; r < network_.ranks(); ++r) events_.add(r, 0, std::move(all[index_of(r)]));
     for (int r = 0; r < network_.ranks(); ++r) events_.begin(static_cast<std::uint32_t>(r), 0, -1);
-    events_.execute();
+    events_.execute(options.within);
     return finish();
   }
 
@@ -79,7 +81,7 @@ class simulator::state : private event_run::observer {
     for (const int r : sample(c)) plan_memory = std::max(plan_memory, static_cast<double>(plans.memory(r)));
     require_memory(state_memory() + network_.ranks() * plan_memory, network_.ranks(), options);
     events_.reset(options.max_recorded, plans);
-    plans.run();
+    plans.run(options.within);
     ends_.clear();
     last_.clear();
     for (int r = 0; r < network_.ranks(); ++r) {
@@ -97,17 +99,21 @@ class simulator::state : private event_run::observer {
   }
 
   // The time of one rank is that of all.
-  simulation_result run_one_for_all(common_schedule&& common) {
+  simulation_result run_one_for_all(common_schedule&& common, const simulation_limits& within) {
     const network one_link = network::of_one_for_all(machine_);
     event_run one(one_link, machine_, true);
     one.reset(0, *this);
     ends_.assign(1, 0);
     last_.assign(1, -1);
-    running_ = &one;
+    struct restored {
+      event_run*& running;
+      event_run* former;
+      ~restored() { running = former; }
+    };
+    const restored guard{running_, std::exchange(running_, &one)};
     one.add(0, 0, std::move(common.schedule));
     one.begin(0, 0, -1);
-    one.execute();
-    running_ = &events_;
+    one.execute(within);
     simulation_result r;
     r.simulated_ranks = 1;
     r.seconds = ends_[0];

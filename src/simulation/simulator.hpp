@@ -50,6 +50,7 @@ struct simulation_options {
   /// A call that needs more bytes is rejected before the simulation starts. 0: the memory that is
   /// available on this computer.
   double max_memory = 0;
+  simulation_limits within;
 };
 
 /// A round of a rank, or local work between the inner calls of a composition.
@@ -107,7 +108,7 @@ class simulator {
 
   /// Throws not_simulated if the choice is native, or contains an inner call for which there is no
   /// algorithm. Throws std::length_error, with a text for the user, if the call needs too much
-  /// memory. The choice must serve the call.
+  /// memory, and too_slow. The choice must serve the call.
   simulation_result run(const simulated_call& c, const choice& algorithm,
                         const simulation_options& options = {});
   /// Inner calls are chosen by `inner`, without native collectives.

@@ -11,6 +11,9 @@
 namespace tutti::tuning {
 namespace {
 
+// More segments of a block cost more than they gain.
+constexpr std::size_t max_segments = 1024;
+
 // The values to try besides the default.
 std::vector<std::uint32_t> values_of(const algorithm_parameter_range& p, int ranks, std::size_t bytes) {
   std::vector<std::uint32_t> values;
@@ -22,14 +25,14 @@ std::vector<std::uint32_t> values_of(const algorithm_parameter_range& p, int ran
       break;
     case algorithm_parameter::segment:
       values = {4096, 16384, 65536, 262144};
-      std::erase_if(values, [&](std::uint32_t v) { return v >= bytes; });
+      std::erase_if(values, [&](std::uint32_t v) { return v >= bytes || bytes / v > max_segments; });
       break;
     case algorithm_parameter::window:
       values = {1, 4, 16};
       std::erase_if(values, [&](std::uint32_t v) { return v >= static_cast<std::uint32_t>(ranks); });
       break;
     case algorithm_parameter::blocks:
-      values = {2, 4, 8, 16, 32};
+      values = {2, 4, 8, 16, 32, 64};
       std::erase_if(values, [&](std::uint32_t v) { return v * 64 > bytes; });
       break;
     default:

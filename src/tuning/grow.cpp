@@ -2,288 +2,13 @@
 #include "tuning/grow.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <limits>
-#include <map>
 
 #include "tuning/candidates.hpp"
+#include "tuning/region_grower.hpp"
 #include "tuning/tree_nodes.hpp"
 
 namespace tutti::tuning {
 namespace {
-
-constexpr condition_bits split_conditions =
-    bit(condition::power_of_two) | bit(condition::even_ranks) | bit(condition::count_ge_ranks);
-
-literals both(literals a, const literals& b) noexcept {
-  a.mask |= b.mask;
-  a.values |= b.values;
-  return a;
-}
-
-const std::vector<timing>& timings(const cell& c, tree_half half) noexcept {
-  return half == tree_half::pure ? c.pure : c.composed;
-}
-const timing* find(const std::vector<timing>& all, const leaf& l) noexcept {
-  for (const timing& t : all)
-    if (same(t.use, l)) return &t;
-  return nullptr;
-}
-
-// The quantity by which a tree distinguishes calls of different sizes.
-quantity size_of(collective what) noexcept {
-  return has_agreed_counts(what) ? quantity::total_bytes : quantity::bytes;
-}
-
-// A point of the grid: one call. In a vector form whose counts not all ranks know, it is the calls
-// of all sizes, because a tree cannot distinguish them.
-struct point {
-  selection_context context;
-  std::uint64_t bytes;
-  leaf current;
-  std::vector<const cell*> cells;
-};
-// A possible choice for a point, and its time.
-struct option {
-  leaf use;
-  double us;
-};
-
-// The points that one region of the base decides, and the tree grown for them.
-class region_grower {
- public:
-  region_grower(const tree_node& base, const literals& region_literals, std::vector<point> points,
-                tree_half half, const rules& r)
-      : base_(base),
-        region_literals_(both(region_literals, r.always)),
-        points_(std::move(points)),
-        half_(half),
-        rules_(r) {}
-
-  // The regions to insert before those of the base.
-  std::vector<tree_region> regions() const {
-    condition_bits needed = 0;
-    for (const point& p : points_) {
-      condition_bits common = split_conditions;
-      for (const option& o : options(p, split_conditions)) common &= demands_of(o.use).conditions.mask;
-      needed |= common;
-    }
-    constexpr auto pow2 = bit(condition::power_of_two), even = bit(condition::even_ranks),
-                   many = bit(condition::count_ge_ranks);
-    std::vector<tree_region> found;  // from general to specific conditions
-    condition_bits last = 0;
-    for (const condition_bits extra :
-         {condition_bits{0}, many, even, even | many, pow2 | even, pow2 | even | many}) {
-      // A power of two implies an even number, except for one rank. `even` is tested only if it is
-      // needed.
-      const condition_bits tested = extra & (extra & pow2 && !(needed & even) ? ~even : ~condition_bits{0});
-      if ((tested & ~needed) != 0) continue;
-      tree_region r;
-      r.then = node(tested);
-      if (found.empty() ? same(r.then, base_) : (last & ~tested) == 0 && same(r.then, found.back().then))
-        continue;
-      r.when = region_literals_;
-      r.when.mask |= tested;
-      r.when.values |= tested;
-      add_demands(r.then, r.when);
-      simplify(r.when);
-      found.push_back(std::move(r));
-      last = tested;
-    }
-    std::reverse(found.begin(), found.end());
-    const collective what = points_[0].context.call.what;
-    for (tree_region& r : found) r.then = reachable(r.then, what, r.when, all_values(what, r.when));
-    return found;
-  }
-
- private:
-  void simplify(literals& when) const {
-    const auto drop = [&](condition c) {
-      when.mask &= ~bit(c);
-      when.values &= ~bit(c);
-    };
-    const literals fixed = fixed_conditions(points_[0].context.call.what);
-    when.mask &= ~fixed.mask;
-    when.values &= when.mask;
-    if (when.values & bit(condition::native)) drop(condition::inter);  // implied
-  }
-
-  bool allowed(const leaf& l, const selection_context& s, condition_bits extra) const {
-    const demand d = demands_of(l);
-    return d.beyond.empty() && d.conditions.hold(conditions_of(s)) &&
-           (d.conditions.mask & split_conditions & ~extra & ~region_literals_.mask) == 0;
-  }
-
-  const leaf& baseline(const point& p) const {
-    static const leaf native{}, null = [] {
-      leaf l;
-      l.what = leaf::kind::pure;
-      return l;
-    }();
-    if (!rules_.beat_native) return p.current;
-    return half_ == tree_half::composition ? null : p.context.native ? native : p.current;
-  }
-
-  // Combines the timings of a choice over all cells of a point. `complete` is false if a cell lacks
-  // a measurement.
-  timing merged(const point& p, const leaf& l, bool& complete) const {
-    timing all{l, 0, 0};
-    complete = true;
-    for (const cell* c : p.cells) {
-      const timing* t = find(timings(*c, half_), l);
-      if (t == nullptr) {
-        complete = false;
-        return all;
-      }
-      all.us += std::log(std::max(t->us, 1e-9));
-      all.spread = std::max(all.spread, t->spread);
-    }
-    all.us = std::exp(all.us / static_cast<double>(p.cells.size()));
-    return all;
-  }
-  // Returns whether the choice beats the baseline in at least one cell, loses in none, and has a
-  // mean gain above rules_.gain.
-  bool wins(const point& p, const leaf& l, const leaf& base) const {
-    bool any_win = false;
-    for (const cell* c : p.cells) {
-      const timing *one = find(timings(*c, half_), l), *other = find(timings(*c, half_), base);
-      if (one == nullptr || other == nullptr || beats(*other, *one, rules_)) return false;
-      any_win = any_win || beats(*one, *other, rules_);
-    }
-    bool complete = false;
-    return any_win && merged(p, l, complete).us * (1 + rules_.gain) < merged(p, base, complete).us;
-  }
-
-  // The fastest choice and those that are equal to it within the noise, if they beat the baseline;
-  // otherwise the baseline.
-  std::vector<option> options(const point& p, condition_bits extra) const {
-    const leaf& base = baseline(p);
-    bool complete = false;
-    const timing base_timing = merged(p, base, complete);
-    if (!complete) return {{p.current, 1}};
-    std::vector<timing> champions;
-    for (const timing& t : timings(*p.cells[0], half_)) {
-      if (same(t.use, base) || !allowed(t.use, p.context, extra) || !wins(p, t.use, base)) continue;
-      const timing all = merged(p, t.use, complete);
-      if (complete) champions.push_back(all);
-    }
-    if (champions.empty()) return {{base, base_timing.us}};
-    const timing best = *std::min_element(champions.begin(), champions.end(),
-                                          [](const timing& a, const timing& b) { return a.us < b.us; });
-    std::vector<option> all;
-    for (const timing& t : champions)
-      if (!beats(best, t, rules_)) all.push_back({t.use, t.us});
-    return all;
-  }
-
-  // Chooses for the sizes of one number of ranks by dynamic programming. It minimizes the number of
-  // changes between sizes. The next criteria are, in this order: to keep the current choice, to
-  // agree with the previous number of ranks, to be fast.
-  std::vector<leaf> choose(const std::vector<const point*>& sizes, condition_bits extra,
-                           const std::map<std::uint64_t, leaf>& before) const {
-    struct path {
-      double cost;
-      std::size_t from;
-    };
-    std::vector<std::vector<option>> all;
-    std::vector<std::vector<path>> paths;
-    for (const point* p : sizes) {
-      all.push_back(options(*p, extra));
-      double best = std::numeric_limits<double>::infinity();
-      for (const option& o : all.back()) best = std::min(best, o.us);
-      std::vector<path> here;
-      const auto other = before.find(p->bytes);
-      for (const option& o : all.back()) {
-        double step_cost = std::log(o.us / best);
-        if (!same(o.use, p->current)) step_cost += 100;
-        if (other != before.end() && !same(other->second, o.use)) step_cost += 10;
-        path w{step_cost, 0};
-        if (!paths.empty()) {
-          w.cost = std::numeric_limits<double>::infinity();
-          for (std::size_t i = 0; i < paths.back().size(); ++i) {
-            const double cost =
-                paths.back()[i].cost + step_cost + (same(all[all.size() - 2][i].use, o.use) ? 0 : 1000);
-            if (cost < w.cost) w = {cost, i};
-          }
-        }
-        here.push_back(w);
-      }
-      paths.push_back(std::move(here));
-    }
-    std::vector<leaf> chosen(sizes.size());
-    std::size_t at = 0;
-    for (std::size_t i = 1; i < paths.back().size(); ++i)
-      if (paths.back()[i].cost < paths.back()[at].cost) at = i;
-    for (std::size_t i = sizes.size(); i-- > 0; at = paths[i][at].from) chosen[i] = all[i][at].use;
-    return chosen;
-  }
-
-  tree_node node(condition_bits extra) const {
-    std::map<int, std::vector<const point*>> by_ranks;
-    for (const point& p : points_)
-      if ((conditions_of(p.context) & extra) == extra) by_ranks[p.context.call.ranks].push_back(&p);
-    if (by_ranks.empty()) return base_;
-    std::vector<tree_step> steps;
-    std::map<std::uint64_t, leaf> before;
-    std::uint64_t lower_bound = static_cast<std::uint64_t>(by_ranks.begin()->first) / 2 + 1;
-    intervals all;
-    interval& ranks = all[static_cast<std::size_t>(quantity::ranks)];
-    if (lower_bound > 1) {
-      ranks = {1, lower_bound - 1};
-      steps.push_back({lower_bound - 1, restricted(base_, all), {}});
-    }
-    for (auto& [p, sizes] : by_ranks) {
-      std::sort(sizes.begin(), sizes.end(), [](auto* a, auto* b) { return a->bytes < b->bytes; });
-      const std::vector<leaf> chosen = choose(sizes, extra, before);
-      ranks = {lower_bound, static_cast<std::uint64_t>(p)};
-      steps.push_back({ranks.max, by_bytes(sizes, chosen, all), {}});
-      before.clear();
-      for (std::size_t i = 0; i < sizes.size(); ++i) before[sizes[i]->bytes] = chosen[i];
-      lower_bound = ranks.max + 1;
-    }
-    ranks = {lower_bound, tree_step::open};
-    steps.push_back({tree_step::open, restricted(base_, all), {}});
-    return joined(quantity::ranks, std::move(steps));
-  }
-
-  tree_node by_bytes(const std::vector<const point*>& sizes, const std::vector<leaf>& chosen,
-                     intervals within) const {
-    const auto is_unchanged = [&](std::size_t i) { return same(chosen[i], sizes[i]->current); };
-    const auto as_leaf = [](const leaf& l) {
-      tree_node n;
-      n.use = l;
-      n.use.from = {};
-      return n;
-    };
-    if (sizes[0]->bytes == 0) return is_unchanged(0) ? restricted(base_, within) : as_leaf(chosen[0]);
-    const quantity size = size_of(points_[0].context.call.what);
-    interval& bytes = within[static_cast<std::size_t>(size)];
-    std::vector<tree_step> steps;
-    bytes = {0, 0};
-    steps.push_back({0, restricted(base_, within), {}});
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const std::uint64_t here = sizes[i]->bytes;
-      std::uint64_t upper_bound = here * 4;
-      if (i + 1 < sizes.size()) {
-        const std::uint64_t next = sizes[i + 1]->bytes;
-        const double mean = std::sqrt(static_cast<double>(here) * static_cast<double>(next));
-        upper_bound = std::clamp(std::bit_floor(static_cast<std::uint64_t>(mean)), here, next - 1);
-      }
-      bytes = {bytes.max + 1, upper_bound};
-      steps.push_back({upper_bound, is_unchanged(i) ? restricted(base_, within) : as_leaf(chosen[i]), {}});
-    }
-    bytes = {bytes.max + 1, tree_step::open};
-    steps.push_back({tree_step::open, restricted(base_, within), {}});
-    return joined(size, std::move(steps));
-  }
-
-  const tree_node& base_;
-  literals region_literals_;
-  std::vector<point> points_;
-  tree_half half_;
-  const rules& rules_;
-};
 
 // Finds the region of the base that decides a call. `region_literals` receives the literals known
 // of such calls: those of the region, and for each earlier region one condition that excludes them
@@ -334,7 +59,9 @@ void grow_half(const document& base, const std::vector<cell>& cells, const rules
       if (g == groups.end()) g = groups.insert(g, {at, region_literals, {}});
       const std::uint64_t bytes = value_of(size_of(one.context.call.what), one.context);
       auto p = std::find_if(g->points.begin(), g->points.end(), [&](const point& known) {
-        return known.context.call.ranks == one.context.call.ranks && known.bytes == bytes;
+        return known.context.call.ranks == one.context.call.ranks && known.bytes == bytes &&
+               known.context.nodes == one.context.nodes &&
+               known.context.ranks_per_node == one.context.ranks_per_node;
       });
       if (p == g->points.end())
         p = g->points.insert(p, {one.context, bytes, decide(base, one.context, half), {}});
@@ -343,8 +70,7 @@ void grow_half(const document& base, const std::vector<cell>& cells, const rules
     auto& grown = (half == tree_half::pure ? made.pure : made.composition)[c];
     for (group& g : groups) {
       const tree_node& node = g.region < regions.size() ? regions[g.region].then : no_composition;
-      for (tree_region& region :
-           region_grower(node, g.region_literals, std::move(g.points), half, r).regions())
+      for (tree_region& region : grow_region(node, g.region_literals, std::move(g.points), half, r))
         grown.push_back(std::move(region));
     }
     if (regions.empty() && !grown.empty() && grown.back().when.mask != 0)
@@ -369,8 +95,8 @@ grown grow(const document& base, const std::vector<cell>& cells, const rules& r)
       const leaf &before = decide(base, one.context, half), &after = decide(both, one.context, half);
       const timing *old = find(timings(one, half), before), *fresh = find(timings(one, half), after);
       if (same(before, after) || fresh == nullptr) continue;
-      g.changes.push_back({one.context.call.what, half, one.context.call.ranks, one.size, before, after,
-                           old == nullptr ? 0 : old->us, fresh->us});
+      g.changes.push_back({one.context.call.what, half, one.context.call.ranks, one.context.nodes, one.size,
+                           before, after, old == nullptr ? 0 : old->us, fresh->us});
     }
   return g;
 }

@@ -8,7 +8,8 @@
 // measurement with p ranks serves the numbers of ranks from one above the previous measured number
 // up to p. The smallest measured p serves from p / 2 + 1. Other numbers keep the choice of the
 // base, and so do size 0 and sizes beyond four times the largest measured one. Between two sizes
-// the choice changes near their geometric mean.
+// the choice changes near their geometric mean, and so it does between two numbers of ranks per
+// node.
 #pragma once
 
 #include <string>
@@ -56,7 +57,7 @@ bool beats(const timing& a, const timing& b, const rules& r) noexcept;
 struct change {
   collective what = collective::barrier;
   tree_half half = tree_half::pure;
-  int ranks = 1;
+  int ranks = 1, nodes = 1;
   std::size_t size = 0;
   leaf before, after;
   double before_us = 0, after_us = 0;

@@ -29,7 +29,7 @@ bool counterpart_of(collective what, std::string_view name, const mpich_paramete
 struct imported {
   document made;
   std::vector<std::string> notes;  ///< "FILE:LINE: what has no counterpart", ordered by line
-  std::string problem;  ///< why the text is no selection file; else empty
+  std::string problem;             ///< why the text is no selection file; else empty
 };
 
 /// Returns a valid document: every leaf is legal for the calls that reach it. Algorithms without a

@@ -10,9 +10,9 @@
 #include <fmt/core.h>
 
 #include "base/regular_file.hpp"
-#include "base/report_text.hpp"
 #include "engines/engine_table.hpp"
 #include "explain.hpp"
+#include "machine_argument.hpp"
 #include "simulation/read_machine.hpp"
 #include "simulation_report.hpp"
 #include "subcommands.hpp"
@@ -83,27 +83,6 @@ named_entry find_entry(const std::string& text) {
   return e;
 }
 
-simulation::machine load_machine(const std::string& name) {
-  const std::string_view known = simulation::builtin_machine(name);
-  std::string text(known);
-  if (known.empty()) {
-    constexpr std::size_t max_bytes = std::size_t{2} << 20;
-    file_text read = read_regular_file(name, max_bytes);
-    if (!read.problem.empty()) {
-      const bool path = name.find_first_of("/.") != name.npos;
-      throw called_wrongly{path ? read.problem
-                                : fmt::format("there is no machine {}, and no such file; {}",
-                                              detail::quoted(name),
-                                              suggest(name, simulation::builtin_machine_names()))};
-    }
-    text = std::move(read.text);
-  }
-  simulation::machine_result r =
-      simulation::read_machine(text, known.empty() ? name : "machines/" + name + ".json");
-  if (!r.good()) throw called_wrongly{r.faults.front().text()};
-  return std::move(r.made);
-}
-
 simulation::simulated_call call_of(const simulate_options& options, const named_entry& e) {
   simulation::simulated_call c;
   c.what = e.what;
@@ -161,7 +140,7 @@ void choose(named_entry& e, const selection& by, const selection_context& s, sim
 simulation_report simulate(const simulate_options& options) {
   simulation_report r;
   named_entry e = find_entry(options.name);
-  const simulation::machine machine = load_machine(options.machine);
+  const simulation::machine machine = read_machine_argument(options.machine).made;
   if (find_engine(options.engine) == nullptr)
     throw called_wrongly{
         fmt::format("there is no engine {}; pass {}", detail::quoted(options.engine), engine_names("or"))};
@@ -173,8 +152,8 @@ simulation_report simulate(const simulate_options& options) {
     const environment settings(options.engine);
     choose(e, settings.by(), simulation::context_of(c, simulator.links()), r);
     const bool wants_all = !options.svg.empty();
-    const simulation::simulation_options how{.max_recorded =
-                                                 wants_all ? std::size_t{200'000} : std::size_t{4'000'000}};
+    simulation::simulation_options how;
+    how.max_recorded = wants_all ? std::size_t{200'000} : std::size_t{4'000'000};
     r.result = e.composed.which != nullptr ? simulator.run(c, e.composed, settings.by(), how)
                                            : simulator.run(c, e.pure, how);
     if (wants_all && !r.result.recorded)
@@ -214,14 +193,6 @@ int print_simulation(const simulate_options& options) {
   }
   if (!options.as_json && options.svg.empty()) fmt::print("{}", as_text(r));
   return 0;
-}
-
-std::string machine_list() {
-  std::string text;
-  for (const std::string_view name : simulation::builtin_machine_names())
-    text += fmt::format("  {:<17}{}\n", name,
-                        simulation::read_machine(simulation::builtin_machine(name), name).made.about);
-  return text;
 }
 
 }  // namespace

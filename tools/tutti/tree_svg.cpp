@@ -183,8 +183,8 @@ class tree_drawing {
         "<g><title>{}: {}{}</title><rect class=\"leaf {}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" "
         "height=\"{}\" rx=\"3\"/>",
         escaped(place_of(l.from)), name_of(what),
-        entry != nullptr ? " by " + escaped(to_string(l)) + ". " + escaped(entry->idea) : "",
-        color_of(entry), at, middle - leaf_height / 2, width, leaf_height);
+        entry != nullptr ? " by " + escaped(to_string(l)) + ". " + escaped(entry->idea) : "", color_of(entry),
+        at, middle - leaf_height / 2, width, leaf_height);
     text("", at + 8, middle + 4, words);
     body_ += "</g>\n";
     widest_ = std::max(widest_, at + width);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
@@ -19,9 +18,9 @@
 #include <unistd.h>
 
 #include "base/environment_variables.hpp"
-#include "base/regular_file.hpp"
 #include "base/report_text.hpp"
 #include "engines/engine_table.hpp"
+#include "output_file.hpp"
 #include "progress_bar.hpp"
 #include "runtime/launch/make_ranks.hpp"
 #include "runtime/launch/modules.hpp"
@@ -29,23 +28,38 @@
 #include "selection/tree_text.hpp"
 #include "subcommands.hpp"
 #include "tree_words.hpp"
+#include "tune_options.hpp"
 #include "tune_report.hpp"
 #include "tuning/machine.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::tool {
+
+std::vector<int> numbers_of_ranks(int ranks, bool quick) {
+  std::vector<int> all;
+  for (int p = 2; p <= ranks; p *= 2) {
+    all.push_back(p);
+    if (p + p / 2 < ranks && p > 1) all.push_back(p + p / 2);
+  }
+  all.push_back(ranks);
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  if (quick && all.size() > 3) all = {2, all[all.size() - 2], ranks};
+  return all;
+}
+
+std::vector<collective> tuned_collectives(const tune_options& w) {
+  std::vector<collective> all;
+  for (std::size_t i = 0; i < collective_names.size(); ++i)
+    if (w.collectives.empty() ||
+        std::find(w.collectives.begin(), w.collectives.end(), collective_names[i]) != w.collectives.end())
+      all.push_back(static_cast<collective>(i));
+  return all;
+}
+
 namespace {
 
 using steady = std::chrono::steady_clock;
-
-struct tune_options {
-  std::string engine, budget, output, onto;
-  int ranks = 0;
-  double gain = 5;
-  std::vector<std::string> collectives;
-  std::vector<std::size_t> sizes;
-  bool quick = false, as_json = false, only = false;
-};
 
 double seconds_since(steady::time_point start) {
   return std::chrono::duration<double>(steady::now() - start).count();
@@ -58,20 +72,6 @@ double read_seconds(const std::string& text) {
   if (error != std::errc{}) return -1;
   const std::string unit(end, text.data() + text.size());
   return unit.empty() || unit == "s" ? value : unit == "m" || unit == "min" ? 60 * value : -1;
-}
-
-// Powers of two, the midpoints between them, and the number of ranks itself.
-std::vector<int> numbers_of_ranks(int ranks, bool quick) {
-  std::vector<int> all;
-  for (int p = 2; p <= ranks; p *= 2) {
-    all.push_back(p);
-    if (p + p / 2 < ranks && p > 1) all.push_back(p + p / 2);
-  }
-  all.push_back(ranks);
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  if (quick && all.size() > 3) all = {2, all[all.size() - 2], ranks};
-  return all;
 }
 
 // Describes the environment, so that a reader can judge and repeat the measurements.
@@ -134,45 +134,9 @@ std::string text_of_file(const std::string& name) {
   return std::move(text);
 }
 
-// Returns the output file: DIR/ENGINE.json if the user names a folder. Throws before any
-// measurement if it is unusable.
-std::filesystem::path output_path(const tune_options& w) {
-  std::filesystem::path path = w.output;
-  std::error_code fault;
-  if (std::filesystem::is_directory(path, fault)) path /= w.engine + ".json";
-  if (std::filesystem::exists(path, fault) && !std::filesystem::is_regular_file(path, fault))
-    throw called_wrongly{echoed(path.string()) + " is not a regular file"};
-  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  if (!std::filesystem::is_directory(folder, fault))
-    throw called_wrongly{echoed(folder.string()) + " is not a folder"};
-  if (access(folder.c_str(), W_OK) != 0)
-    throw called_wrongly{echoed(folder.string()) + " cannot be written to"};
-  return path;
-}
-
-// Writes the whole file or nothing, even if a signal interrupts.
-void write_atomically(const std::filesystem::path& path, const std::string& text) {
-  sigset_t interrupts, before;
-  sigemptyset(&interrupts);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&interrupts, signal);
-  pthread_sigmask(SIG_BLOCK, &interrupts, &before);
-  std::filesystem::path part = path;
-  part += "." + std::to_string(getpid());
-  const bool written = write_regular_file(part.string(), text).empty();
-  std::error_code error;
-  if (written) std::filesystem::rename(part, path, error);
-  const bool good = written && !error;
-  if (!good) std::filesystem::remove(part, error);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (!good) throw called_wrongly{echoed(path.string()) + " cannot be written"};
-}
-
 tuning::campaign_options campaign_of(const tune_options& w, double seconds) {
   tuning::campaign_options c;
-  for (std::size_t i = 0; i < collective_names.size(); ++i)
-    if (w.collectives.empty() ||
-        std::find(w.collectives.begin(), w.collectives.end(), collective_names[i]) != w.collectives.end())
-      c.collectives.push_back(static_cast<collective>(i));
+  c.collectives = tuned_collectives(w);
   c.sizes = w.quick ? std::vector<std::size_t>{8, 1024, 32768, 524288}
                     : std::vector<std::size_t>{8, 64, 512, 2048, 8192, 32768, 262144, 1048576, 4194304};
   if (!w.sizes.empty()) c.sizes = w.sizes;
@@ -186,7 +150,17 @@ tuning::campaign_options campaign_of(const tune_options& w, double seconds) {
   return c;
 }
 
+called_wrongly wrong_ranks() {
+  return called_wrongly{
+      fmt::format("the number of ranks must be {} to {}", min_tuned_ranks, max_tuned_ranks)};
+}
+
 void validate_options(tune_options& w) {
+  if (!w.rank_list.empty()) {
+    const char* const end = w.rank_list.data() + w.rank_list.size();
+    const auto [last, error] = std::from_chars(w.rank_list.data(), end, w.ranks);
+    if (error != std::errc{} || last != end || w.ranks < min_tuned_ranks) throw wrong_ranks();
+  }
   for (const std::string& name : w.collectives)
     if (std::find(collective_names.begin(), collective_names.end(), name) == collective_names.end())
       throw called_wrongly{"there is no collective " + tutti::detail::quoted(name) + "; " +
@@ -212,7 +186,7 @@ void validate_options(tune_options& w) {
   }
   if (engine->max_ranks < 2)
     throw called_wrongly{"the engine " + w.engine + " has one rank: there is nothing to choose"};
-  if (w.ranks < 2 || w.ranks > 4096) throw called_wrongly{"the number of ranks must be 2 to 4096"};
+  if (w.ranks < min_tuned_ranks || w.ranks > max_tuned_ranks) throw wrong_ranks();
 }
 
 // Measurements over one MPI are not valid for another. Declares and returns the condition that
@@ -286,7 +260,7 @@ int tune_engine(tune_options w) {
   validate_options(w);
   const double budget = w.budget.empty() ? (w.quick ? 30 : 120) : read_seconds(w.budget);
   if (budget <= 0) throw called_wrongly{"--budget is a time, such as 120s or 2m"};
-  const std::filesystem::path place = w.output.empty() ? "" : output_path(w);
+  const std::filesystem::path place = w.output.empty() ? "" : output_path(w.output, w.engine);
   document onto;
   if (!w.onto.empty()) {
     const read_result got = read_tree(text_of_file(w.onto), w.onto);
@@ -339,12 +313,16 @@ void add_tune(CLI::App& app, int& status) {
   auto w = std::make_shared<tune_options>();
   tune->add_option("--engine", w->engine,
                    engine_names("or") + "; default: " + default_engine() + ", under mpirun mpi");
-  auto* ranks = tune->add_option("--ranks", w->ranks,
-                                 "Number of ranks; engines in one process are also measured with fewer "
-                                 "ranks, including numbers that are not powers of two");
-  ranks->check([](const std::string& text) {
-    return text == "0" ? std::string("the number of ranks must be 2 to 4096") : std::string();
-  });
+  tune->add_option(
+          "--machine", w->machines,
+          "Simulates this machine, of tutti simulate --help or a file, and measures nothing; several "
+          "of one network with different numbers of ranks per node give one document")
+      ->delimiter(',')
+      ->option_text("NAME,...");
+  tune->add_option("--ranks", w->rank_list,
+                   "Number of ranks; engines in one process are also measured with fewer ranks, including "
+                   "numbers that are not powers of two. With --machine a range, 2..4096, or a list")
+      ->option_text("RANKS");
   tune->add_flag("--only", w->only, "Measure only with this number of ranks");
   tune->add_flag("--quick", w->quick, "Fewer sizes, default parameters, 30 seconds");
   tune->add_option("--collectives", w->collectives, "Collectives to measure; default: all")
@@ -358,8 +336,10 @@ void add_tune(CLI::App& app, int& status) {
       ->option_text("BYTES,...");
   tune->add_option("--budget", w->budget, "Total time, such as 120s or 2m; default 120s");
   tune->add_option("--gain", w->gain,
-                   "Percent by which an algorithm must be faster to replace another; default 5")
+                   "Percent by which an algorithm must be faster to replace another; default 5, with "
+                   "--machine 15 over native collectives and 3 over others")
       ->check(CLI::Range(0.0, 1000.0))
+      ->each([w](const std::string&) { w->gain_given = true; })
       ->option_text("PERCENT");
   tune->add_option("--onto", w->onto, "Trees to compare with, which are kept unless an algorithm is faster");
   tune->add_option("--output", w->output,
@@ -371,14 +351,17 @@ void add_tune(CLI::App& app, int& status) {
       "be faster than the collective of the MPI. Set TUTTI_TREES to the file, or copy it to\n"
       "~/.config/tutti/trees.json. The report lists the performance guidelines that the engine's own\n"
       "collectives violate (allreduce <= reduce + bcast ...).\n"
+      "With --machine the times are simulated. The trees hold for calls on these numbers of ranks and of\n"
+      "ranks per node. An interrupted run goes on where it was, if --output is the same.\n"
       "Status 0: done; 1: a wrong result, or a rank failed; 2: called wrongly, or the file cannot be "
       "written.\n\n"
       "Examples:\n"
       "  tutti tune --quick --output mine.json\n"
       "  tutti tune --engine fibers --ranks 12 --collectives allreduce,bcast --budget 5m --output trees\n"
       "  mpirun -n 4 tutti tune --engine mpi --budget 3m --onto two.json --output mpi.json\n"
+      "  tutti tune --machine fast-cluster-1,fast-cluster-8 --ranks 2..1024 --output cluster.json\n"
       "  tutti tune --quick --json | jq .guidelines\n");
-  tune->callback([w, &status] { status = tune_engine(*w); });
+  tune->callback([w, &status] { status = w->machines.empty() ? tune_engine(*w) : tune_machines(*w); });
 }
 
 }  // namespace tutti::tool

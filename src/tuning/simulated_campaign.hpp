@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Times algorithms and compositions on machines that files describe, by simulation
+// (src/simulation/), and grows decision trees from these times. Nothing is measured, so the
+// machines need not be at hand, and the result is the same each time.
+//
+// The machines of one campaign have the same network and different numbers of ranks per node. The
+// trees distinguish them by that number. A composition makes inner calls on one rank of each node;
+// the trees grown so far for pure algorithms choose them.
+//
+// `tutti tune --machine` calls it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simulation/machine_model.hpp"
+#include "tuning/grow.hpp"
+
+namespace tutti::tuning {
+
+struct simulated_machine {
+  std::string name;
+  simulation::machine model;
+};
+
+struct simulated_options {
+  std::vector<simulated_machine> machines;
+  std::vector<int> ranks;
+  std::vector<collective> collectives;
+  std::vector<std::size_t> sizes;  ///< bytes of a block, or of the vector if there are no blocks
+  bool parameters = true;          ///< also parameter values other than the defaults
+  /// Skips a candidate whose claimed cost is more than this many times the least.
+  double prune = 4;
+  unsigned threads = 1;
+  /// The relative gain over the current choice of the base, where no native collective is offered.
+  double gain = 0.03;
+  /// The same over the native collective.
+  double gain_over_native = 0.15;
+  /// What the native collectives of MPI libraries run, one for each library. The fastest counts.
+  /// Empty if it is not known; then no region replaces a native collective.
+  std::function<std::vector<leaf>(const selection_context&)> natives;
+};
+
+/// Simulated times by text, so that an interrupted campaign can go on.
+struct known_times {
+  /// The seconds of a key, infinite if it takes too long; nothing if they are not known.
+  std::function<std::optional<double>(const std::string& key)> find;
+  std::function<void(const std::string& key, double seconds)> add;
+};
+
+struct simulated_result {
+  grown trees;              ///< for overlay on the base
+  std::vector<cell> cells;  ///< of calls without a native collective
+  std::size_t simulated = 0, known = 0, pruned = 0, too_long = 0;
+};
+
+/// Reports the current step, and the fraction of the work that is done. Called by one thread at a
+/// time.
+using simulation_progress = std::function<void(const std::string& what, double part)>;
+
+/// `base` must decide every call. Neighborhood collectives are skipped.
+simulated_result run_simulated_campaign(const document& base, const simulated_options& options,
+                                        const known_times& times, const simulation_progress& report);
+
+}  // namespace tutti::tuning
