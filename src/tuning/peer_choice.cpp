@@ -8,7 +8,7 @@
 namespace tutti::tuning {
 namespace {
 
-constexpr std::array<std::string_view, 1> names = {"open_mpi"};
+constexpr std::array<std::string_view, 2> names = {"open_mpi", "mpich"};
 
 selection selection_of(std::string_view name) {
   selection s;

@@ -18,7 +18,7 @@ namespace tutti::tuning {
 
 using namespace tutti::detail;
 
-enum class peer_mpi : std::uint8_t { open_mpi };
+enum class peer_mpi : std::uint8_t { open_mpi, mpich };
 
 /// The names "open_mpi" ..., in the order of peer_mpi.
 std::span<const std::string_view> peer_mpi_names() noexcept;

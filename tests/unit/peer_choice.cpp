@@ -110,6 +110,62 @@ TEST(peer_choices, of_open_mpi) {
   compare(peer_mpi::open_mpi, facts);
 }
 
+// Lines of maint/tuning/coll/mpir/generic.json; those of maint/tuning/coll/ch4/generic.json with
+// "ch4".
+TEST(peer_choices, of_mpich) {
+  const fact facts[] = {
+      {"424", collective::barrier, 100, 0, "dissemination:k=2"},
+      {"ch4 113", collective::barrier, 96, 0, "node_leader", 1, true, false, 8},
+      {"23", collective::bcast, 7, 1 << 20, "knomial:k=2"},
+      {"52", collective::bcast, 64, 12288, "knomial:k=2"},
+      {"56", collective::bcast, 64, 12289, "scatter_recursive_doubling"},
+      {"60", collective::bcast, 64, 524289, "scatter_ring"},
+      {"89", collective::bcast, 65, 12289, "scatter_ring"},
+      {"ch4 12", collective::bcast, 6, 1 << 20, "node_leader", 1, true, false, 2},
+      {"ch4 23", collective::bcast, 64, 524287, "node_leader", 1, true, false, 8},
+      {"ch4 27; 41", collective::bcast, 64, 524288, "scatter_recursive_doubling", 1, true, false, 8},
+      {"ch4 38; 74", collective::bcast, 96, 12288, "knomial:k=2", 1, true, false, 8},
+      {"250", collective::reduce, 64, 2048, "knomial:k=2"},
+      {"262", collective::reduce, 64, 2056, "rabenseifner", 8},
+      {"258; count < 32", collective::reduce, 40, 31 * 80, "knomial:k=2", 80},
+      {"262; count < 32", collective::reduce, 40, 32 * 80, "rabenseifner", 80},
+      {"267", collective::reduce, 64, 4096, "knomial:k=2", 8, false},
+      {"ch4 93", collective::reduce, 64, 4096, "node_leader", 8, true, false, 8},
+      {"116", collective::allreduce, 64, 8, "recursive_doubling"},
+      {"132", collective::allreduce, 64, 64 * 8, "rabenseifner", 8},
+      {"128", collective::allreduce, 64, 63 * 8, "recursive_doubling", 8},
+      {"122", collective::allreduce, 64, 1 << 20, "recursive_doubling", 8, false},
+      {"ch4 64", collective::allreduce, 64, 1 << 20, "node_leader", 8, true, false, 8},
+      {"ch4 69; 122", collective::allreduce, 64, 1 << 20, "recursive_doubling", 8, false, false, 8},
+      {"352", collective::gather, 64, 1 << 20, "knomial:k=2"},
+      {"370", collective::scatter, 64, 8, "knomial:k=2"},
+      {"386", collective::gatherv, 64, 0, "linear"},
+      {"150", collective::allgather, 64, 8191, "recursive_doubling"},
+      {"154", collective::allgather, 64, 8192, "ring"},
+      {"161", collective::allgather, 80, 1023, "bruck:k=2"},
+      {"165", collective::allgather, 80, 1024, "ring"},
+      {"193", collective::allgatherv, 80, 81919, "bruck"},
+      {"197", collective::allgatherv, 80, 81920, "ring"},
+      {"438", collective::alltoall, 64, 8, "in_place_exchange", 1, true, true},
+      {"446; MPIR_CVAR_ALLTOALL_THROTTLE", collective::alltoall, 7, 8, "scattered:window=32"},
+      {"457", collective::alltoall, 64, 256, "bruck:k=2"},
+      {"461", collective::alltoall, 64, 257, "scattered:window=32"},
+      {"465", collective::alltoall, 64, 32769, "pairwise"},
+      {"285", collective::reduce_scatter, 64, 524287, "recursive_halving"},
+      {"289", collective::reduce_scatter, 64, 524288, "pairwise"},
+      {"307", collective::reduce_scatter, 64, 524288, "recursive_doubling", 8, false},
+      {"324", collective::reduce_scatter_block, 64, 8191, "recursive_halving"},
+      {"328", collective::reduce_scatter_block, 64, 8192, "pairwise"},
+      {"335", collective::reduce_scatter_block, 64, 8, "butterfly", 8, false},
+      {"339", collective::reduce_scatter_block, 65, 8, "recursive_doubling", 8, false},
+      {"402", collective::scan, 64, 8, "recursive_doubling"},
+      {"ch4 202", collective::scan, 64, 8, "node_leader", 1, true, false, 8},
+      {"ch4 206", collective::scan, 64, 8, "recursive_doubling", 1, true, false, 8, false},
+      {"412", collective::exscan, 64, 8, "recursive_doubling"},
+  };
+  compare(peer_mpi::mpich, facts);
+}
+
 // The trees are meant for messages, so they never leave a call to an engine.
 TEST(peer_choices, serve_every_call_of_one_group) {
   for (const std::string_view name : peer_mpi_names()) {
