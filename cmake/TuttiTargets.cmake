@@ -166,10 +166,10 @@ function(tutti_complete target)
   target_include_directories(${target} PRIVATE ${further})
 endfunction()
 
-# Generates a source file with the built-in decision trees: the files of a folder, and one entry for
-# each engine.
+# Generates a source file with the built-in decision trees: the files of a folder and of its peers/,
+# and one entry for each engine.
 function(tutti_generate_trees folder engines output)
-  file(GLOB files CONFIGURE_DEPENDS "${folder}/*.json")
+  file(GLOB files CONFIGURE_DEPENDS "${folder}/*.json" "${folder}/peers/*.json")
   file(CONFIGURE OUTPUT "${output}.files" CONTENT "@files@")
   add_custom_command(OUTPUT "${output}"
     COMMAND "${CMAKE_COMMAND}" "-Dfolder=${folder}" "-Dengines=${engines}" "-Doutput=${output}"

@@ -5,7 +5,9 @@
 #
 #   cmake -Dfolder=trees "-Dengines=fibers;mpi" -Doutput=trees.cpp -P trees.cmake
 #
-# An engine without a file of its own uses the common tree.
+# An engine without a file of its own uses the common tree. The trees of the folder peers/ state
+# what other libraries choose. Their names begin with "peers/", and builtin_tree_names() leaves them
+# out.
 cmake_minimum_required(VERSION 3.25)
 
 file(GLOB files RELATIVE "${folder}" "${folder}/*.json")
@@ -16,9 +18,12 @@ foreach(file IN LISTS files)
 endforeach()
 list(SORT names)
 list(REMOVE_DUPLICATES names)
+file(GLOB peers RELATIVE "${folder}" "${folder}/peers/*.json")
+list(TRANSFORM peers REPLACE "\\.json$" "")
+list(SORT peers)
 set(entries "")
 set(list "")
-foreach(name IN LISTS names)
+foreach(name IN LISTS names peers)
   if(EXISTS "${folder}/${name}.json")
     file(READ "${folder}/${name}.json" text)
   else()
@@ -29,7 +34,9 @@ foreach(name IN LISTS names)
     message(FATAL_ERROR "${name}.json contains )tree\", which ends a literal")
   endif()
   string(APPEND entries "  if (name == \"${name}\") return R\"tree(${text})tree\";\n")
-  string(APPEND list "    \"${name}\",\n")
+  if(NOT name IN_LIST peers)
+    string(APPEND list "    \"${name}\",\n")
+  endif()
 endforeach()
 file(WRITE "${output}.new" "// SPDX-License-Identifier: Apache-2.0
 //

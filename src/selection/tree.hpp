@@ -128,8 +128,8 @@ struct read_result {
 /// partial document is meant as an overlay on a whole one.
 enum class extent : std::uint8_t { partial, whole };
 
-/// The built-in trees: "common" and one for each engine. An engine without a tree gets the common
-/// one. Empty if there is no such name.
+/// The built-in trees: "common", one for each engine (default: the common one), and "peers/..." for
+/// other MPIs, which builtin_tree_names() does not list. Empty if there is no such name.
 std::string_view builtin_tree(std::string_view name) noexcept;
 std::span<const std::string_view> builtin_tree_names() noexcept;
 

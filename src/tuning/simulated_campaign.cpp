@@ -29,16 +29,21 @@ std::uint64_t max_messages(int ranks) noexcept {
 
 // A choice that takes so many times as long as the best known is not simulated to its end.
 constexpr double worth_knowing = 1.5;
+constexpr double enough = 4;
 // Parameters of an algorithm that is slow with its defaults are simulated if their claim is better
 // by this factor.
 constexpr double promising = 0.6;
+
+struct timed_cell : cell {
+  double native_us = std::numeric_limits<double>::infinity();
+};
 
 // One collective on one machine with one number of ranks, in all sizes.
 struct task {
   std::size_t machine;
   int ranks;
   collective what;
-  std::vector<cell> cells;
+  std::vector<timed_cell> cells;
 };
 
 simulated_call call_of(collective what, std::size_t size) {
@@ -79,11 +84,14 @@ class campaign {
     const auto inner = std::make_shared<const document>(
         overlay(base_, grow(base_, all_cells(), rules_without_native()).made));
     const selection by{inner, {}};
-    in_parallel([&](simulation::simulator& on, task& t) { time_compositions(on, t, by); });
+    in_parallel([&](simulation::simulator& on, task& t) {
+      time_compositions(on, t, by);
+      time_natives(on, t);
+    });
 
     result_.cells = all_cells();
     result_.trees = grow(base_, result_.cells, rules_without_native());
-    if (options_.natives) {
+    if (!options_.natives.empty()) {
       const grown over_native = grow(base_, cells_with_native(), rules_over_native());
       result_.trees.made = overlay(result_.trees.made, over_native.made);
       result_.trees.changes.insert(result_.trees.changes.end(), over_native.changes.begin(),
@@ -206,7 +214,7 @@ class campaign {
     for (const std::size_t size : sizes) {
       const simulated_call c = call_of(t.what, size);
       const std::size_t block = std::max<std::size_t>(1, c.count);
-      cell one;
+      timed_cell one;
       one.context = simulation::context_of(c, on.links());
       one.size = size;
       const leaf current = decide(base_, one.context);
@@ -266,43 +274,41 @@ class campaign {
     return all;
   }
 
-  // The same calls where the engine offers a native collective: the fastest of what MPI libraries
-  // run.
-  std::vector<cell> cells_with_native() {
+  // The same calls where the engine offers a native collective.
+  std::vector<cell> cells_with_native() const {
     std::vector<cell> all;
-    for (task& t : tasks_) {
-      std::unique_ptr<simulation::simulator> on;
-      for (cell c : t.cells) {
-        if (c.pure.empty() || c.context.nodes < 2) continue;
-        double us = std::numeric_limits<double>::infinity();
-        for (const leaf& native : options_.natives(c.context)) {
-          const auto known = std::find_if(c.pure.begin(), c.pure.end(),
-                                          [&](const timing& one) { return same(one.use, native); });
-          std::optional<double> its;
-          if (known != c.pure.end()) {
-            its = known->us;
-          } else {
-            if (!on)
-              on = std::make_unique<simulation::simulator>(options_.machines[t.machine].model, t.ranks);
-            const simulated_call call = call_of(t.what, c.size);
-            const selection by{std::make_shared<const document>(base_), {}};
-            its = time(t, c.size, "native " + label(native), us,
-                       [&](const simulation::simulation_options& how) {
-                         return native.what == leaf::kind::composed ? on->run(call, native.composed, by, how)
-                                                                    : on->run(call, native.chosen, how);
-                       });
-          }
-          if (its) us = std::min(us, *its);
-        }
-        if (!std::isfinite(us)) continue;
+    for (const task& t : tasks_)
+      for (timed_cell c : t.cells) {
+        if (c.pure.empty() || !std::isfinite(c.native_us)) continue;
         c.context.native = true;
-        c.pure.push_back({leaf::native(), us, 0});
+        c.pure.push_back({leaf::native(), c.native_us, 0});
         for (timing& one : c.composed)
-          if (one.use.what == leaf::kind::pure) one.us = std::min(one.us, us);
+          if (one.use.what == leaf::kind::pure) one.us = std::min(one.us, c.native_us);
         all.push_back(std::move(c));
       }
-    }
     return all;
+  }
+
+  // The time of the fastest native collective.
+  void time_natives(simulation::simulator& on, task& t) {
+    for (timed_cell& one : t.cells) {
+      const timing* const best = fastest(one.pure);
+      if (best == nullptr || one.context.nodes < 2) continue;
+      // One that takes many times as long is replaced in any case.
+      double us = enough * best->us;
+      const simulated_call c = call_of(t.what, one.size);
+      for (const peer_mpi mpi : options_.natives) {
+        const auto what = peer_choice(mpi, one.context);
+        if (!what) continue;
+        const auto its =
+            time(t, one.size, std::string(name_of(mpi)), us, [&](const simulation::simulation_options& how) {
+              return what->composed.which != nullptr ? on.run(c, what->composed, peer_selection(mpi), how)
+                                                     : on.run(c, what->pure, how);
+            });
+        us = std::min(us, its.value_or(us));
+        one.native_us = us;
+      }
+    }
   }
 
   rules rules_without_native() const {

@@ -20,6 +20,7 @@
 
 #include "simulation/machine_model.hpp"
 #include "tuning/grow.hpp"
+#include "tuning/peer_choice.hpp"
 
 namespace tutti::tuning {
 
@@ -41,9 +42,9 @@ struct simulated_options {
   double gain = 0.03;
   /// The same over the native collective.
   double gain_over_native = 0.15;
-  /// What the native collectives of MPI libraries run, one for each library. The fastest counts.
-  /// Empty if it is not known; then no region replaces a native collective.
-  std::function<std::vector<leaf>(const selection_context&)> natives;
+  /// MPI libraries whose choices stand for the native collectives (peer_choice.hpp). The fastest
+  /// counts, so a gain holds over each of them. Empty: no region replaces a native collective.
+  std::vector<peer_mpi> natives;
 };
 
 /// Simulated times by text, so that an interrupted campaign can go on.

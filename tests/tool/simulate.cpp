@@ -57,6 +57,28 @@ TEST(simulate, parameters_compositions_and_the_choice_of_the_trees) {
   EXPECT_EQ(simulated("neighbor_alltoallv/scattered --machine flat --ranks 6 --bytes 64")["messages"], 12);
 }
 
+TEST(simulate, what_another_mpi_chooses) {
+  const json j = simulated("bcast --like open_mpi --machine flat --ranks 20 --bytes 96");
+  EXPECT_EQ(j["name"], "bcast/knomial:k=4");
+  EXPECT_EQ(j["like"], "open_mpi");
+  EXPECT_EQ(j["seconds"], simulated("bcast/knomial:k=4 --machine flat --ranks 20 --bytes 96")["seconds"]);
+  EXPECT_FALSE(simulated("bcast --machine flat --ranks 20 --bytes 96").contains("like"));
+  // Inner calls are those of the same MPI: binomial trees up and, with radix 4, down.
+  const json composed = simulated("allreduce --like open_mpi --machine flat --ranks 300 --bytes 64");
+  EXPECT_EQ(composed["name"], "allreduce/reduce_bcast");
+  EXPECT_NEAR(
+      composed["seconds"].get<double>(),
+      simulated("reduce/knomial --machine flat --ranks 300 --bytes 64")["seconds"].get<double>() +
+          simulated("bcast/knomial:k=4 --machine flat --ranks 300 --bytes 64")["seconds"].get<double>(),
+      0.01 * composed["seconds"].get<double>());
+  EXPECT_EQ(simulated("allreduce --like mpich --machine eight-per-node --ranks 64 --bytes 1K")["name"],
+            "allreduce/node_leader");
+  EXPECT_EQ(simulated("allreduce --like mpich --machine flat --ranks 64 --bytes 1K")["name"],
+            "allreduce/rabenseifner");
+  const command_result r = tutti("simulate barrier --like mpich --machine flat --ranks 16");
+  EXPECT_NE(r.text.find("chosen by     MPICH 4.0.2"), r.text.npos) << r.text;
+}
+
 TEST(simulate, draws_a_row_for_each_rank) {
   const scratch_folder folder;
   const std::string file = folder.path("chart.svg");
@@ -102,6 +124,12 @@ TEST(simulate, rejects_with_one_message) {
       {"allgather/recursive_doubling --machine flat --ranks 6 --bytes 8", "does not serve this call: "},
       {"allreduce/multi_lane --machine eight-per-node --ranks 12 --bytes 8", "does not serve this call: "},
       {"allreduce --machine flat --ranks 4 --bytes 8 --engine mpj", "there is no engine \"mpj\""},
+      {"allreduce --machine flat --ranks 4 --bytes 8 --like openmpi",
+       "no choices of an MPI \"openmpi\" are known; did you mean \"open_mpi\"?"},
+      {"allreduce/ring --machine flat --ranks 4 --bytes 8 --like mpich",
+       "--like chooses the algorithm, but \"allreduce/ring\" names one; pass allreduce"},
+      {"allreduce --machine flat --ranks 4 --bytes 8 --like mpich --engine mpi",
+       "--like and --engine both name the trees that choose"},
       {"alltoall/scattered --machine flat --ranks 512 --bytes 8 --svg -", "--svg draws at most"},
       {"allreduce/ring --machine flat --ranks 4 --bytes 8 --json --svg -", "pass a file to --svg"},
       {"bcast/chain:segment=8 --machine flat --ranks 3 --bytes 17179869184",

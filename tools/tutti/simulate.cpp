@@ -17,13 +17,14 @@
 #include "simulation_report.hpp"
 #include "subcommands.hpp"
 #include "text.hpp"
+#include "tuning/peer_choice.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::tool {
 namespace {
 
 struct simulate_options {
-  std::string name, machine, svg, engine = "mpi";
+  std::string name, machine, svg, engine = "mpi", like;
   int ranks = 0, root = 0;
   std::size_t bytes = 0;
   bool in_place = false, ordered = false, as_json = false, everything = false;
@@ -112,6 +113,19 @@ simulation::simulated_call call_of(const simulate_options& options, const named_
   return c;
 }
 
+// The MPI whose choices are simulated; null if the trees of an engine decide.
+std::optional<tuning::peer_mpi> peer_of(const simulate_options& options, const named_entry& e) {
+  if (options.like.empty()) return std::nullopt;
+  const auto found = tuning::find_peer_mpi(options.like);
+  if (!found)
+    throw called_wrongly{fmt::format("no choices of an MPI {} are known; {}", detail::quoted(options.like),
+                                     suggest(options.like, tuning::peer_mpi_names()))};
+  if (!e.by_tree)
+    throw called_wrongly{fmt::format("--like chooses the algorithm, but {} names one; pass {}",
+                                     detail::quoted(options.name), name_of(e.what))};
+  return found;
+}
+
 // Decides like the library on an engine without native collectives.
 void choose(named_entry& e, const selection& by, const selection_context& s, simulation_report& r) {
   if (e.by_tree) {
@@ -140,6 +154,7 @@ void choose(named_entry& e, const selection& by, const selection_context& s, sim
 simulation_report simulate(const simulate_options& options) {
   simulation_report r;
   named_entry e = find_entry(options.name);
+  const auto peer = peer_of(options, e);
   const simulation::machine machine = read_machine_argument(options.machine).made;
   if (find_engine(options.engine) == nullptr)
     throw called_wrongly{
@@ -149,13 +164,16 @@ simulation_report simulate(const simulate_options& options) {
   const simulation::simulated_call c = call_of(options, e);
   try {
     simulation::simulator simulator(machine, options.ranks);
-    const environment settings(options.engine);
-    choose(e, settings.by(), simulation::context_of(c, simulator.links()), r);
+    std::optional<environment> settings;
+    if (!peer) settings.emplace(options.engine);
+    const selection& by = peer ? tuning::peer_selection(*peer) : settings->by();
+    choose(e, by, simulation::context_of(c, simulator.links()), r);
+    if (peer) r.chosen_by = by.trees->machine.at("mpi");
     const bool wants_all = !options.svg.empty();
     simulation::simulation_options how;
     how.max_recorded = wants_all ? std::size_t{200'000} : std::size_t{4'000'000};
-    r.result = e.composed.which != nullptr ? simulator.run(c, e.composed, settings.by(), how)
-                                           : simulator.run(c, e.pure, how);
+    r.result =
+        e.composed.which != nullptr ? simulator.run(c, e.composed, by, how) : simulator.run(c, e.pure, how);
     if (wants_all && !r.result.recorded)
       throw called_wrongly{
           fmt::format("--svg draws at most {} messages; simulate fewer ranks", how.max_recorded)};
@@ -168,6 +186,7 @@ simulation_report simulate(const simulate_options& options) {
     throw called_wrongly{fault.what()};
   }
   r.machine = options.machine;
+  r.like = options.like;
   r.about = machine.about;
   r.ranks = options.ranks;
   r.root = options.root;
@@ -215,8 +234,11 @@ void add_simulate(CLI::App& app, int& status) {
   command->add_option("--root", options->root, "Root of a rooted collective")->capture_default_str();
   command->add_flag("--in-place", options->in_place, "The call is in place");
   command->add_flag("--ordered", options->ordered, "The operator does not commute");
-  command->add_option("--engine", options->engine, "The engine whose trees choose, also inner calls")
-      ->capture_default_str();
+  auto* engine =
+      command->add_option("--engine", options->engine, "The engine whose trees choose, also inner calls")
+          ->capture_default_str();
+  command->add_option("--like", options->like,
+                      "Choose as this MPI does by default: open_mpi (4.1.4) or mpich (4.0.2)");
   command->add_flag("--all", options->everything, "The whole critical path");
   command->add_flag("--json", options->as_json, "One object: seconds, critical_path[] ...; times in seconds");
   command->add_option("--svg", options->svg,
@@ -234,10 +256,15 @@ void add_simulate(CLI::App& app, int& status) {
            "\nExamples:\n"
            "  tutti simulate allreduce/rabenseifner --machine flat --ranks 64 --bytes 1M\n"
            "  tutti simulate bcast --machine fast-cluster-8 --ranks 256 --bytes 64K\n"
+           "  tutti simulate bcast --like open_mpi --machine fast-cluster-8 --ranks 256 --bytes 64K\n"
            "  tutti simulate alltoall/bruck:k=4 --machine my-cluster.json --ranks 1024 --bytes 8 --json\n"
            "  tutti simulate allreduce/ring --machine flat --ranks 16 --bytes 1M --svg ring.svg\n";
   });
-  command->callback([options, &status] { status = print_simulation(*options); });
+  command->callback([options, engine, &status] {
+    if (!options->like.empty() && engine->count() != 0)
+      throw called_wrongly{"--like and --engine both name the trees that choose; pass one of them"};
+    status = print_simulation(*options);
+  });
 }
 
 }  // namespace tutti::tool

@@ -80,6 +80,7 @@ std::string as_json(const simulation_report& r) {
   json all;
   all["name"] = r.name;
   all["machine"] = r.machine;
+  if (!r.like.empty()) all["like"] = r.like;
   all["ranks"] = r.ranks;
   all["bytes"] = r.bytes;
   if (is_rooted(r.what)) all["root"] = r.root;

@@ -15,6 +15,7 @@ struct simulation_report {
   std::string machine;    ///< as the user named it
   std::string about;      ///< what its file says
   std::string chosen_by;  ///< empty if the user named the algorithm
+  std::string like;       ///< the MPI whose choice this is; empty if there is none
   int ranks = 1, root = 0;
   collective what = collective::barrier;
   std::size_t bytes = 0;

@@ -248,6 +248,7 @@ tuning::simulated_options read_options(const tune_options& w, std::string& ident
   options.collectives = tuned_collectives(w);
   options.sizes = sizes_of(w);
   options.parameters = !w.quick;
+  options.natives = {tuning::peer_mpi::open_mpi, tuning::peer_mpi::mpich};
   options.threads = std::max(1u, std::thread::hardware_concurrency());
   if (w.gain_given) options.gain = options.gain_over_native = w.gain / 100;
   return options;
