@@ -74,6 +74,9 @@ struct engine_entry {
   /// Names in words how the data of a call of several ranks travel. Null: through the memory of the
   /// process if the engine has shared_memory, otherwise by messages of the engine.
   std::string (*transport)(const reported_call&) = nullptr;
+  /// The name of the built-in trees of a job on so many nodes, for tools; a job has
+  /// endpoint::trees(). Null: the name of the engine. Throws usage_error if a variable is invalid.
+  std::string_view (*trees)(int nodes) = nullptr;
   /// Environment variables that only this engine reads.
   std::span<const variable> variables = {};
 

@@ -72,6 +72,8 @@ class endpoint : public shm::wait_interface {
   virtual ~endpoint() = default;
   /// The name of the engine (engines/engine_table.hpp).
   virtual std::string_view engine() const noexcept = 0;
+  /// The name of the built-in trees of this job. The same on all ranks.
+  virtual std::string_view trees() const noexcept { return engine(); }
   virtual int rank() const noexcept = 0;  ///< in the job
   virtual int size() const noexcept = 0;
   /// The nodes of the ranks of the job. The same on all ranks, and constant.

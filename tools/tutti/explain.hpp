@@ -35,6 +35,7 @@ struct explain_query {
 struct queried_call {
   call arguments;
   std::string engine, mpi, type_name, op_name;
+  std::string builtin_trees;  ///< their name
   hierarchy topology;
   selection_context context;
   bool blocking = true;
@@ -53,8 +54,8 @@ struct queried_call {
 /// for each engine and set of files.
 class environment {
  public:
-  /// Throws usage_error in the same cases as run().
-  explicit environment(const std::string& engine);
+  /// `builtin`: the name of the built-in trees. Throws usage_error in the same cases as run().
+  explicit environment(const std::string& builtin);
 
   const selection& by() const noexcept { return by_; }
   detail::fallback when_unfit() const noexcept { return set_.when_unfit; }

@@ -169,16 +169,16 @@ std::string text_of_leaf(const leaf& l) {
 
 }  // namespace
 
-environment::environment(const std::string& engine) : set_(detail::read_settings()) {
+environment::environment(const std::string& builtin) : set_(detail::read_settings()) {
   by_.forced = detail::read_forced();
   // A batch uses the same trees for many queries.
   static std::map<std::string, std::shared_ptr<const document>> known;
-  std::string key = engine;
+  std::string key = builtin;
   for (const char* name : {"TUTTI_TREES", "XDG_CONFIG_HOME", "HOME", "TUTTI_COLL_COMPOSITION_JSON_FILE",
                            "TUTTI_COLL_SELECTION_JSON_FILE", "TUTTI_COLL_STRICT"})
     key += "\n" + setting(name).value_or("");
   std::shared_ptr<const document>& trees = known[key];
-  if (!trees) trees = detail::load_trees(engine);
+  if (!trees) trees = detail::load_trees(builtin);
   by_.trees = trees;
 }
 
@@ -186,7 +186,7 @@ explain_result resolve_query(const explain_query& q) {
   explain_result a;
   a.query = q;
   a.requested = read_query(q);
-  a.settings = std::make_shared<const environment>(a.requested.engine);
+  a.settings = std::make_shared<const environment>(a.requested.builtin_trees);
   set_engine_conditions(a.requested, a.trees());
   const named_choice named{q.algorithm.empty() ? nullptr : q.algorithm.c_str(),
                            q.composition.empty() ? nullptr : q.composition.c_str()};

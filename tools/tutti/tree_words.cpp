@@ -69,12 +69,23 @@ std::optional<std::string> text_of_file(const std::string& name) {
   return std::move(text);
 }
 
+namespace {
+
+std::string names_of_trees() {
+  std::string all;
+  for (const std::string_view name : builtin_tree_names())
+    all += (all.empty() ? "" : ", ") + std::string(name);
+  return all;
+}
+
+}  // namespace
+
 std::optional<document> load_tree(std::string_view subcommand, const std::string& name, int& status) {
-  if (is_engine(name)) return builtin_document(name);
+  if (!builtin_tree(name).empty()) return builtin_document(name);
   const auto [text, problem] = read_tree_text(name);
   if (!problem.empty()) {
-    fmt::print(stderr, "tutti {}: {}; and it is not an engine ({})\n", subcommand, problem,
-               engine_names("and"));
+    fmt::print(stderr, "tutti {}: {}; and there are no built-in trees of this name ({})\n", subcommand,
+               problem, names_of_trees());
     status = 2;
     return std::nullopt;
   }

@@ -105,6 +105,8 @@ void mpi_endpoint::discover_topology(const std::exception_ptr& settings_error,
   mpi::rank_info mine = local_info(job_, rank_, requested, node_counters_, node_memory_);
   mine.text_length = static_cast<int>(own_text.size());
   mine.polls_natives = failure_monitor_->checks() || !can_progress_in_waits() ? 1 : 0;
+  mine.network = static_cast<int>(requested.network);
+  mine.prefers_native = requested.prefers_native ? 1 : 0;
   mine.error_length = static_cast<int>(text_of(settings_error).size());
   std::vector<mpi::rank_info> all(static_cast<std::size_t>(size_));
   check(MPI_Allgather(&mine, rank_info_ints, MPI_INT, all.data(), rank_info_ints, MPI_INT, job_), "run",
@@ -141,11 +143,13 @@ void mpi_endpoint::discover_topology(const std::exception_ptr& settings_error,
     text.resize(static_cast<std::size_t>(all.front().text_length));
     check(MPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, job_), "run", rank_);
     topology_ = configured_topology(text);
+    choose_trees(all, topology_.nodes());
     return;
   }
   const std::vector<std::vector<int>> levels = levels_of(all);
   node_level_ = static_cast<int>(levels.size()) - 1;
   topology_ = hierarchy(levels);
+  choose_trees(all, hierarchy(node_of).nodes());
 }
 
 std::vector<std::string> mpi_endpoint::transports() const {

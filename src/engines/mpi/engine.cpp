@@ -6,6 +6,7 @@
 
 #include "engines/engine_table.hpp"
 #include "engines/mpi/call_transport.hpp"
+#include "engines/mpi/job_trees.hpp"
 #include "engines/mpi/memory_pieces.hpp"
 #include "engines/mpi/mpi_conditions.hpp"
 #include "engines/mpi/mpi_offers.hpp"
@@ -27,6 +28,12 @@ constexpr variable variables_of_mpi[] = {
      "socket form levels of the "
      "topology below the node, for compositions; 0 on one rank: its node has no such levels; TUTTI_NODES "
      "replaces all levels"},
+    {"TUTTI_NETWORK", "fast, slow", "measured at the start",
+     "the network between nodes, which decides between two sets of built-in trees: fast (they are simulated "
+     "for 100 Gbit/s, 1 us) or slow (10 Gbit/s, 20 us); fast with TUTTI_NODES; that of rank 0 counts"},
+    {"TUTTI_PREFER", "native", "not set",
+     "native: on several nodes, every collective that the MPI has is left to the MPI, as long as no tree of "
+     "yours and no override chooses another; that of rank 0 counts"},
     {"TUTTI_DEADLOCK_AFTER", "1 to 86400 (seconds)", "10",
      "how long a rank waits before it prints its position; with TUTTI_CHECK=1: before the ranks check "
      "whether all wait for one another"},
@@ -49,6 +56,11 @@ constinit const engine_entry engine_mpi = {
           return has("node_memory") && in_node_memory(s) ? native_offer::any : mpi_offers(s, has("mpich"));
         },
     .transport = transport_over_mpi,
+    .trees =
+        [](int nodes) {
+          return tutti::mpi::trees_of_job(nodes, tutti::mpi::network_setting(),
+                                          tutti::mpi::native_is_preferred());
+        },
     .variables = variables_of_mpi,
 };
 

@@ -52,6 +52,8 @@ mpi_endpoint::mpi_endpoint(MPI_Comm job, bool check_calls, MPI_Comm shared) : mp
   try {
     requested.use_of_memory = memory_use_setting();
     if (setting("TUTTI_SHM") == "heap") shm::shared_arena::expect();
+    requested.network = network_setting();
+    requested.prefers_native = native_is_preferred();
     requested.inner_levels = switch_setting("TUTTI_NODE_LEVELS", true);
     if (check_calls || size_ > 1)
       timeout = static_cast<double>(number_setting("TUTTI_DEADLOCK_AFTER", 1, 86400, 10));

@@ -17,6 +17,7 @@
 
 #include "engines/mpi/failure_monitor.hpp"
 #include "engines/mpi/group_entry.hpp"
+#include "engines/mpi/job_trees.hpp"
 #include "engines/mpi/long_wait.hpp"
 #include "engines/mpi/mpi_base.hpp"
 #include "engines/mpi/mpi_conditions.hpp"
@@ -27,6 +28,7 @@
 #include "engines/mpi/node_p2p.hpp"
 #include "engines/mpi/peer_watch.hpp"
 #include "engines/mpi/pending_message.hpp"
+#include "engines/mpi/rank_info.hpp"
 #include "engines/mpi/transport_report.hpp"
 #include "transport/message_endpoint.hpp"
 
@@ -41,9 +43,11 @@ enum class comm_owner : std::uint8_t {
 
 /// What a rank requests for its node.
 struct node_settings {
-  memory_use use_of_memory = memory_use::off;  ///< TUTTI_SHM
-  bool several_threads = false;                ///< MPI_THREAD_MULTIPLE
-  bool inner_levels = false;                   ///< TUTTI_NODE_LEVELS
+  memory_use use_of_memory = memory_use::off;      ///< TUTTI_SHM
+  bool several_threads = false;                    ///< MPI_THREAD_MULTIPLE
+  bool inner_levels = false;                       ///< TUTTI_NODE_LEVELS
+  network_speed network = network_speed::unknown;  ///< TUTTI_NETWORK
+  bool prefers_native = false;                     ///< TUTTI_PREFER
 };
 
 class mpi_p2p_transport;
@@ -72,6 +76,7 @@ class mpi_endpoint final : public message_endpoint {
   ~mpi_endpoint();
 
   std::string_view engine() const noexcept override { return "mpi"; }
+  std::string_view trees() const noexcept override { return trees_; }
   int rank() const noexcept override { return rank_; }
   int size() const noexcept override { return size_; }
   const hierarchy& topology() const noexcept override { return topology_; }
@@ -330,6 +335,8 @@ class mpi_endpoint final : public message_endpoint {
   void drop_on_node() noexcept;
   void discover_topology(const std::exception_ptr& settings_error, const node_settings& requested);
   hierarchy configured_topology(std::string_view text) const;
+  void choose_trees(const std::vector<rank_info>& all, int nodes);
+  network_speed measure_network(const std::vector<rank_info>& all);
 
   /// The communicator of a closed transport, and its messages that MPI has not completed.
   struct closed_p2p {
@@ -345,6 +352,7 @@ class mpi_endpoint final : public message_endpoint {
   progressed_wait* wait_ = nullptr;
   hierarchy topology_;
   int node_level_ = 0;
+  std::string_view trees_ = "mpi";
   std::array<engine_condition, std::size(mpi_conditions)> conditions_{};
   std::uint32_t free_ = none, generation_ = 0;
   std::uint64_t pauses_ = 0, progress_ = 0, progress_seen_ = 0;

@@ -14,6 +14,8 @@ struct rank_info {
   int use_of_memory;    // the memory_use of its TUTTI_SHM
   int several_threads;  // 1: MPI_THREAD_MULTIPLE
   int may_copy;         // 1: the ranks of its node may copy from each other, or it is alone there
+  int network;          // the network_speed of its TUTTI_NETWORK
+  int prefers_native;   // 1: TUTTI_PREFER is native
   int error_length;     // length of the error that it found in its settings; 0: none
 };
 

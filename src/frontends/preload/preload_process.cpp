@@ -54,7 +54,7 @@ process::process(MPI_Comm self, bool multithreaded_program)
   const detail::settings config = detail::read_settings();
   auto made = std::make_unique<mpi::mpi_endpoint>(MPI_COMM_WORLD, config.check);
   ep = made.get();
-  by = std::make_shared<const selection>(selection{detail::load_trees("mpi"), detail::read_forced()});
+  by = std::make_shared<const selection>(selection{detail::load_trees(ep->trees()), detail::read_forced()});
   if (ep->rank() == 0)
     for (const std::string& name : unknown_settings(all_variables()))
       std::fprintf(stderr, "tutti: %s is set, but there is no such variable (tutti info lists them)\n",

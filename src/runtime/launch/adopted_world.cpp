@@ -20,7 +20,7 @@ communicator_handle make_adopted_world(bool concurrent_callers, const endpoint_m
   if (!concurrent_callers) shared->other_jobs.join(*shared);
   shared->owned = make(shared->config.check, *shared);
   shared->use(*shared->owned);
-  shared->by = std::make_shared<const selection>(selection{load_trees("mpi"), read_forced()});
+  shared->by = std::make_shared<const selection>(selection{load_trees(shared->ep->trees()), read_forced()});
   endpoint& ep = *shared->ep;
   shared->self.rank = ep.rank();
   shared->any_thread = ep.any_thread();

@@ -24,7 +24,7 @@ std::shared_ptr<const selection> rank_startup::trees_of(const endpoint& ep) {
   const std::lock_guard lock(selection_mutex_);
   if (!selection_)
     selection_ =
-        std::make_shared<const selection>(selection{detail::load_trees(ep.engine()), forced_choices_});
+        std::make_shared<const selection>(selection{detail::load_trees(ep.trees()), forced_choices_});
   return selection_;
 }
 

@@ -106,8 +106,8 @@ trees_file user_trees() {
   return access(path.c_str(), F_OK) == 0 ? trees_file{path, true} : trees_file{};
 }
 
-std::shared_ptr<const document> load_trees(std::string_view engine) {
-  document all = builtin_document(engine);
+std::shared_ptr<const document> load_trees(std::string_view builtin) {
+  document all = builtin_document(builtin);
   const trees_file both = user_trees();
   if (!both.path.empty())
     all = overlay(

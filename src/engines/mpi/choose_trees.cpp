@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Chooses the built-in trees of an MPI job, once at its start: by its nodes, and by the speed of the
+// network between them.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "engines/mpi/mpi_endpoint.hpp"
+#include "engines/mpi/rank_info.hpp"
+
+namespace tutti::mpi {
+
+// The values of rank 0 count, so that all ranks have the same trees. Nodes of TUTTI_NODES have no
+// network that could be measured.
+void mpi_endpoint::choose_trees(const std::vector<rank_info>& all, int nodes) {
+  auto speed = static_cast<network_speed>(all.front().network);
+  const bool prefers_native = all.front().prefers_native != 0;
+  const bool is_simulated = all.front().text_length != 0;
+  if (speed == network_speed::unknown && nodes > 1 && !prefers_native && !is_simulated)
+    speed = measure_network(all);
+  trees_ = trees_of_job(nodes, speed, prefers_native);
+}
+
+// Rank 0 exchanges messages of 8 bytes with the first rank of another node. The shortest of a few
+// exchanges counts, since other processes may disturb some.
+network_speed mpi_endpoint::measure_network(const std::vector<rank_info>& all) {
+  constexpr int warm_up = 3, exchanges = 20, tag = 0;
+  const auto other = std::find_if(all.begin(), all.end(),
+                                  [&](const rank_info& p) { return p.leader != all.front().leader; });
+  const auto partner = static_cast<int>(other - all.begin());
+  double shortest = 1;
+  if (rank_ == 0 || rank_ == partner) {
+    const int peer = rank_ == 0 ? partner : 0;
+    std::int64_t word = 0;
+    for (int i = 0; i < warm_up + exchanges; ++i) {
+      const double start = MPI_Wtime();
+      if (rank_ == 0) check(MPI_Send(&word, 1, MPI_INT64_T, peer, tag, job_), "run", rank_);
+      check(MPI_Recv(&word, 1, MPI_INT64_T, peer, tag, job_, MPI_STATUS_IGNORE), "run", rank_);
+      if (rank_ != 0) check(MPI_Send(&word, 1, MPI_INT64_T, peer, tag, job_), "run", rank_);
+      if (i >= warm_up) shortest = std::min(shortest, (MPI_Wtime() - start) / 2);
+    }
+  }
+  int slow = shortest * 1e6 > slow_message_us ? 1 : 0;
+  check(MPI_Bcast(&slow, 1, MPI_INT, 0, job_), "run", rank_);
+  return slow != 0 ? network_speed::slow : network_speed::fast;
+}
+
+}  // namespace tutti::mpi
