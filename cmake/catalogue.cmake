@@ -21,7 +21,7 @@
 #   // Parameters:   name = default in min..max: meaning; ...             default: none
 #                    the names are those of schedule/shape.hpp
 #   // Rounds:       a formula (docs/algorithms.md defines the syntax)
-#   // Bytes:        a formula: what the busiest rank sends
+#   // Bytes:        a formula: what the busiest rank sends or receives
 #   // Scratch:      a formula: the memory of the rank that needs most
 #   // Good for:     words
 #

@@ -22,7 +22,8 @@ void abstract_machine::state::set_up(const abstract_call& p, const std::vector<s
   visit_ = nullptr;
   end_ = outcome{};
   const auto ranks = static_cast<std::size_t>(p.ranks);
-  end_.measured.bytes.assign(ranks, 0);
+  end_.measured.sent.assign(ranks, 0);
+  end_.measured.received.assign(ranks, 0);
   end_.measured.scratch.assign(ranks, 0);
   end_.measured.memory.assign(ranks, 0);
   if (options.record) end_.recorded.assign(ranks, {});
@@ -273,7 +274,8 @@ bool abstract_machine::state::match(int from, std::int32_t i, int to, std::int32
       receiver.next_clock[q] = std::max(receiver.next_clock[q], sender.clock[q]);
   if (send_kind != step_kind::signal) {
     const std::size_t unit = out.source.memory == words_memory ? sizeof(std::uint64_t) : call_->element_bytes;
-    end_.measured.bytes[static_cast<std::size_t>(from)] += out.source.count * unit;
+    end_.measured.sent[static_cast<std::size_t>(from)] += out.source.count * unit;
+    end_.measured.received[static_cast<std::size_t>(to)] += out.source.count * unit;
   }
   if (send_kind == step_kind::put) {
     move(from, out.source, to, out.target);

@@ -43,9 +43,10 @@ struct costs {
   std::int64_t rounds = 0;     ///< one-port time until the last rank is done
   std::uint64_t messages = 0;  ///< matched transfers
   std::uint64_t combined = 0;  ///< elements that operators combined
-  /// by rank: bytes sent; bytes of scratch, without `words`
-  std::vector<std::uint64_t> bytes, scratch;
+  /// by rank: bytes sent; bytes received; bytes of scratch, without `words`
+  std::vector<std::uint64_t> sent, received, scratch;
   std::vector<std::size_t> memory;  ///< by rank: size of the schedule itself
+  /// What the busiest rank sends or receives: links carry both directions at the same time.
   std::uint64_t max_bytes() const noexcept;
   std::uint64_t max_scratch() const noexcept;
 };

@@ -130,6 +130,7 @@ std::vector<fault> compare_claims(const pure_algorithm& a, const case_options& w
   };
   compare("Rounds", a.rounds, static_cast<double>(measured.rounds), "takes");
   compare("Bytes", a.bytes, static_cast<double>(measured.sent), "sends");
+  compare("Bytes", a.bytes, static_cast<double>(measured.received), "receives");
   compare("Scratch", a.scratch, static_cast<double>(measured.scratch), "needs");
   return faults;
 }

@@ -7,13 +7,16 @@
 #include "proof/abstract_state.hpp"
 
 namespace tutti::proof {
+namespace {
 
-std::uint64_t costs::max_bytes() const noexcept {
-  return bytes.empty() ? 0 : *std::max_element(bytes.begin(), bytes.end());
+std::uint64_t max_of(const std::vector<std::uint64_t>& of_ranks) noexcept {
+  return of_ranks.empty() ? 0 : *std::max_element(of_ranks.begin(), of_ranks.end());
 }
-std::uint64_t costs::max_scratch() const noexcept {
-  return scratch.empty() ? 0 : *std::max_element(scratch.begin(), scratch.end());
-}
+
+}  // namespace
+
+std::uint64_t costs::max_bytes() const noexcept { return std::max(max_of(sent), max_of(received)); }
+std::uint64_t costs::max_scratch() const noexcept { return max_of(scratch); }
 
 void abstract_machine::state::report_deadlock() {
   std::string waits;

@@ -76,7 +76,8 @@ TEST(one_rank, does_what_it_does_among_all) {
       EXPECT_LE(one.measured.rounds, all.measured.rounds) << where;
       EXPECT_EQ(one.measured.memory, all.measured.memory[me]) << where;
       if (one.measured.unknown == 0) {
-        EXPECT_EQ(one.measured.sent, all.measured.bytes[me]) << where;
+        EXPECT_EQ(one.measured.sent, all.measured.sent[me]) << where;
+        EXPECT_EQ(one.measured.received, all.measured.received[me]) << where;
         EXPECT_LE(one.measured.scratch, all.measured.scratch[me]) << where;
       }
       unknown += one.measured.unknown;
@@ -224,6 +225,22 @@ TEST(proof_of_one_rank, compares_costs_with_the_claims) {
                        "this rank alone sends"));
   EXPECT_TRUE(
       contains(found(made(collective::allgather, ring<mistake::none>, "p - 1", "nonsense")), "nonsense"));
+}
+
+TEST(proof_of_one_rank, compares_received_bytes_with_the_claims) {
+  const auto gather = [](const shape& s, builder& b) {
+    if (s.rank != s.root) return b.send(s.root, whole(buffer::input));
+    b.loop(s.root, [&] { b.recv(at(0, 1), block(buffer::output, at(0, 1))); });
+    b.loop(s.size - 1 - s.root, [&] { b.recv(at(s.root + 1, 1), block(buffer::output, at(s.root + 1, 1))); });
+    if (!s.in_place) b.copy(whole(buffer::input), block(buffer::output, s.root));
+  };
+  // Rank 7 is the root of some calls, where it sends nothing.
+  const auto with = [&](std::string_view bytes) {
+    return found(made(collective::gather, gather, "p - 1", bytes));
+  };
+  EXPECT_EQ(with("b * (p - 1)"), "");
+  EXPECT_TRUE(contains(with("b"), "Bytes: b is")) << with("b");
+  EXPECT_TRUE(contains(with("b"), "but this rank alone receives")) << with("b");
 }
 
 TEST(proof_of_one_rank, refuses_a_put) {

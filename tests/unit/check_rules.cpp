@@ -253,7 +253,9 @@ TEST(one_port, messages_of_a_round_are_serialized) {
                 &o),
             "");
   EXPECT_EQ(o.measured.rounds, 4);
-  EXPECT_EQ(o.measured.max_bytes(), 8u);
+  EXPECT_EQ(o.measured.sent, (std::vector<std::uint64_t>{0, 8, 8, 8, 8}));
+  EXPECT_EQ(o.measured.received, (std::vector<std::uint64_t>{32, 0, 0, 0, 0}));
+  EXPECT_EQ(o.measured.max_bytes(), 32u);
   ASSERT_EQ(o.recorded[0].size(), 1u);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(o.recorded[0][0].steps[static_cast<std::size_t>(i)].time, i);
 }

@@ -28,7 +28,7 @@ the parts of the algorithm, a formula is exact, and a formula that begins with `
 | | |
 | --- | --- |
 | rounds | the time of the whole collective if a message of any length takes one unit of time, a rank sends one and receives one message at a time, and local work is free |
-| bytes | the bytes that the busiest rank sends |
+| bytes | the bytes that the busiest rank sends or receives, whichever are more |
 | scratch | the memory of the rank that needs most, in addition to the buffers of the call |
 
 The formulas use these names

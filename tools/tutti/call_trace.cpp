@@ -58,9 +58,10 @@ std::vector<claim> claims_of(const call_trace& p) {
 std::vector<claim> claims_of(const rank_view& v) {
   const proof::variables given = proof::variables_of(v.options);
   const pure_algorithm& a = *v.algorithm;
-  std::vector<claim> all{{"rounds", a.rounds, {}, static_cast<double>(v.measured.rounds)},
-                         {"bytes", a.bytes, {}, static_cast<double>(v.measured.sent)},
-                         {"scratch", a.scratch, {}, static_cast<double>(v.measured.scratch)}};
+  std::vector<claim> all{
+      {"rounds", a.rounds, {}, static_cast<double>(v.measured.rounds)},
+      {"bytes", a.bytes, {}, static_cast<double>(std::max(v.measured.sent, v.measured.received))},
+      {"scratch", a.scratch, {}, static_cast<double>(v.measured.scratch)}};
   for (claim& one : all) one.here = proof::evaluate_claim(one.formula, given);
   return all;
 }

@@ -28,7 +28,10 @@ void write(const shape& s, builder& b) {
   if (v != 0) b.recv(rank_at(patterns::knomial_parent(v, n, k)), whole(buffer::output));
   b.round();
   const place all = whole(v == 0 ? buffer::input : buffer::output);
-  patterns::for_each_knomial_child_down(v, n, k, [&](int child) { b.send(rank_at(child), all); });
+  patterns::for_each_knomial_child_down(v, n, k, [&](int child) {
+    b.send(rank_at(child), all);
+    b.round();  // children of one round would share the bandwidth
+  });
 }
 
 }  // namespace tutti::algorithms::bcast_across

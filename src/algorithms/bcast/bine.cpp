@@ -28,7 +28,10 @@ void write(const shape& s, builder& b) {
   if (v != 0) b.recv(t.rank_of_partner(v, send_round), whole(buffer::output));
   b.round();
   const place data = whole(v == 0 ? buffer::input : buffer::output);
-  for (int k = send_round - 1; k >= 0; --k) b.send(t.rank_of_partner(v, k), data);
+  for (int k = send_round - 1; k >= 0; --k) {
+    b.send(t.rank_of_partner(v, k), data);
+    b.round();  // children of one round would share the bandwidth
+  }
   if (t.folded.in_pair(s.rank)) b.send(t.other(s.rank), data);
 }
 

@@ -23,7 +23,10 @@ void write(const shape& s, builder& b) {
   const bool is_root = tree.parent < 0;
   if (!is_root) b.recv(tree.parent, whole(buffer::output));
   b.round();
-  for (const auto& child : tree.children) b.send(child.rank, whole(is_root ? buffer::input : buffer::output));
+  for (const auto& child : tree.children) {
+    b.send(child.rank, whole(is_root ? buffer::input : buffer::output));
+    b.round();  // children of one round would share the bandwidth
+  }
 }
 
 }  // namespace tutti::algorithms::bcast_hops

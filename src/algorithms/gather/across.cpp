@@ -7,7 +7,7 @@
 // Source:       MPI 4.0, 6.1.3 (what it computes); folklore
 // Restrictions: inter
 // Rounds:       <= p - 1
-// Bytes:        b
+// Bytes:        b * (root < first ? second : first)
 // Scratch:      0
 // Good for:     large blocks, or few ranks
 #include "algorithms/parts/across.hpp"

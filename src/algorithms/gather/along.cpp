@@ -9,7 +9,7 @@
 // Source:       folklore
 // Reach:        neighbors
 // Rounds:       p - 1
-// Bytes:        b * max(root, p - 1 - root)
+// Bytes:        b * (p - 1)
 // Scratch:      p < 3 ? 0 : 2 * b
 // Good for:     groups whose members know only their neighbors
 #include "algorithms/parts/row.hpp"

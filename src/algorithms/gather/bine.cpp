@@ -10,7 +10,7 @@
 //
 // Source:       De Sensi and others 2025 (Bine trees)
 // Rounds:       <= ceil(log2(p)) + 1
-// Bytes:        <= b * min(pof2, p - pof2 / 2)
+// Bytes:        b * (p - 1)
 // Scratch:      <= b * min(pof2, p - pof2 / 2)
 // Good for:     small blocks if there are few links between distant ranks
 #include "schedule/patterns/bine.hpp"

@@ -11,7 +11,7 @@
 //                 project
 // Reach:        hops
 // Rounds:       ceil_log(2, p)
-// Bytes:        p == 1 ? 0 : b * (2 * root + 1 == p ? floor(p / 2) : ceil(p / 2))
+// Bytes:        b * (p - 1)
 // Scratch:      p < 3 ? 0 : b * ceil(p / 2)
 // Good for:     small blocks, and groups whose members know only those 2^d away
 #include "schedule/algorithm.hpp"

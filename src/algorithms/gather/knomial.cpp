@@ -10,8 +10,7 @@
 // Reach:        hops around with k = 2
 // Parameters:   k = 2 in 2..1024: fan-out of the tree
 // Rounds:       (k - 1) * (ceil_log(k, p) - 1) + ceil(k * p / pow(k, ceil_log(k, p))) - 1
-// Bytes:        p == 1 ? 0 : b * min(pow(k, ceil_log(k, p) - 1),
-//                 max(p - pow(k, ceil_log(k, p) - 1), pow(k, ceil_log(k, p) - 2)))
+// Bytes:        b * (p - 1)
 // Scratch:      p <= k ? 0 : b * min(pow(k, ceil_log(k, p) - 1),
 //                 max(p - pow(k, ceil_log(k, p) - 1), pow(k, ceil_log(k, p) - 2)))
 // Good for:     small blocks

@@ -7,7 +7,7 @@
 //
 // Source:       folklore
 // Rounds:       p - 1
-// Bytes:        p > 1 ? b : 0
+// Bytes:        n - b
 // Scratch:      0
 // Good for:     large blocks, or few ranks
 #include "algorithms/parts/windows.hpp"

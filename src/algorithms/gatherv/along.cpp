@@ -9,7 +9,7 @@
 // Source:       folklore
 // Reach:        neighbors
 // Rounds:       <= p < 3 ? p - 1 : 2 * p - 3
-// Bytes:        <= (b + word) * max(root, p - 1 - root)
+// Bytes:        <= (b + word) * (p - 1)
 // Scratch:      p < 3 ? 0 : 2 * b + 3 * word
 // Good for:     groups whose members know only their neighbors
 #include "algorithms/parts/block_relay.hpp"

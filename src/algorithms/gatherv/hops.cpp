@@ -12,7 +12,7 @@
 //                 project
 // Reach:        hops
 // Rounds:       <= p == 1 ? 0 : 2 * ceil_log(2, p) - 1
-// Bytes:        <= (b + word) * ceil(p / 2)
+// Bytes:        <= (b + word) * (p - 1)
 // Scratch:      (b + word) * p
 // Good for:     small blocks, and groups whose members know only those 2^d away
 #include "schedule/algorithm.hpp"

@@ -11,7 +11,7 @@
 // Reach:        hops around with k = 2
 // Parameters:   k = 2 in 2..1024: fan-out of the tree
 // Rounds:       <= p == 1 ? 0 : (k - 1) * (2 * ceil_log(k, p) - 1)
-// Bytes:        <= (b + word) * p / 2
+// Bytes:        <= (b + word) * (p - 1)
 // Scratch:      (b + word) * p
 // Good for:     small blocks
 #include "schedule/patterns/knomial.hpp"

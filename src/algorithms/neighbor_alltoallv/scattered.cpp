@@ -8,7 +8,7 @@
 // Source:       folklore
 // Parameters:   window = 32 in 1..1024: messages in progress at the same time
 // Rounds:       <= (p - 1) * min(sources, destinations)
-// Bytes:        <= b * destinations
+// Bytes:        <= b * max(sources, destinations)
 // Scratch:      0
 // Good for:     graphs of any kind
 #include <algorithm>

@@ -36,8 +36,10 @@ inline void bcast_from_leader(const patterns::sides& group, int k, place all, bu
   const int v = group.local_rank(), n = group.local_size();
   if (v != 0) b.recv(group.local(patterns::knomial_parent(v, n, k)), all);
   b.round();
-  patterns::for_each_knomial_child_down(v, n, k, [&](int child) { b.send(group.local(child), all); });
-  b.round();
+  patterns::for_each_knomial_child_down(v, n, k, [&](int child) {
+    b.send(group.local(child), all);
+    b.round();  // children of one round would share the bandwidth
+  });
 }
 
 /// Calls body(first, step) for the members first, first + step, ... of the other group. In step i,

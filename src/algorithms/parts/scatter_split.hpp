@@ -3,7 +3,8 @@
 // The first half of a broadcast of a long vector. It scatters the blocks (partition::split) over a
 // binomial tree with root position 0. Each block goes to its final position in the vector.
 // Afterwards position v holds the blocks of its subtree: v and those behind it. Position 0 sends
-// from the input and never writes.
+// from the input and never writes. Each rank serves one child at a time, because children in the
+// same round would share the bandwidth of a link, and the deepest one would wait for the others.
 #pragma once
 
 #include "schedule/builder.hpp"
@@ -23,8 +24,8 @@ void scatter_split(builder& b, int v, int n, RankAt rank_at) {
   const buffer data = v == 0 ? buffer::input : buffer::output;
   patterns::for_each_knomial_child_down(v, n, 2, [&](int child) {
     b.send(rank_at(child), blocks(data, child, scattered_blocks(child, n), partition::split));
+    b.round();
   });
-  b.round();
 }
 
 }  // namespace tutti::parts

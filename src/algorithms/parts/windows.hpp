@@ -13,19 +13,25 @@ inline constexpr int default_window = 32;
 
 /// Calls body(i, step) for transfers 0 .. count - 1. In a loop one call represents the transfers i,
 /// i + step, i + 2 * step ... Ends a round after each window except the last, to which the caller
-/// may add steps.
+/// may add steps. `open` transfers are in the round already. Returns how many are in it at the end.
 template <class Body>
-void in_windows(builder& b, int count, int window, Body body) {
+int in_windows(builder& b, int count, int window, Body body, int open = 0) {
   constexpr int written_out = default_window;
   const int loops = count > written_out ? count / window : 0;
-  if (loops > 0)
+  if (loops > 0) {
     b.loop(loops, [&] {
       for (int i = 0; i < window; ++i) body(i, window);
     });
-  for (int i = loops * window; i < count; ++i) {
-    body(i, 0);
-    if ((i + 1) % window == 0 && i + 1 < count) b.round();
+    open = 0;
   }
+  for (int i = loops * window; i < count; ++i, ++open) {
+    if (open == window) {
+      b.round();
+      open = 0;
+    }
+    body(i, 0);
+  }
+  return open;
 }
 
 /// The rank `from` + `distance` * (i + step * counter), modulo p: a peer for in_windows.

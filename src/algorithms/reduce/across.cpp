@@ -9,7 +9,7 @@
 // Restrictions: inter
 // Parameters:   k = 2 in 2..1024: fan-out of the tree
 // Rounds:       <= (k - 1) * ceil_log(k, p) + 1
-// Bytes:        n
+// Bytes:        <= n * (k - 1) * ceil_log(k, p)
 // Scratch:      <= n
 // Good for:     short vectors
 #include "algorithms/parts/across.hpp"

@@ -13,7 +13,7 @@
 // Parameters:   segment = 65536 in 1..1073741824: bytes of one message
 // Rounds:       <= p < 2 ? 0 : min(root, p - 1 - root) == 0 ? segments + p - 2 :
 //                 2 * segments - 2 + max(max(root, p - 1 - root), min(root, p - 1 - root) + 1)
-// Bytes:        p < 2 ? 0 : n
+// Bytes:        p < 2 ? 0 : min(root, p - 1 - root) == 0 ? n : 2 * n
 // Scratch:      p < 3 ? 0 : n
 // Good for:     groups whose members know only their neighbors, also with operators that do not
 //                 commute

@@ -10,7 +10,7 @@
 //
 // Source:       De Sensi and others 2025 (Bine trees)
 // Rounds:       <= ceil(log2(p)) + ordered
-// Bytes:        p == 1 ? 0 : n
+// Bytes:        <= n * (floor(log2(p)) + (p != pof2 && (ordered || root < 2 * (p - pof2))))
 // Scratch:      <= n
 // Good for:     short vectors if there are few links between distant ranks
 #include "schedule/patterns/bine.hpp"

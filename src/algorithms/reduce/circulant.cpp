@@ -10,7 +10,7 @@
 // Restrictions: commutative
 // Parameters:   blocks = 16 in 1..65536: number of blocks into which the vector is cut
 // Rounds:       p == 1 ? 0 : blocks - 1 + ceil_log(2, p)
-// Bytes:        p == 1 ? 0 : n
+// Bytes:        p == 1 ? 0 : n * (blocks - 1 + ceil_log(2, p)) / blocks
 // Scratch:      p <= 2 ? 0 : n
 // Good for:     long vectors on any number of ranks
 #include "algorithms/parts/circulant_phases.hpp"

@@ -11,7 +11,7 @@
 //                 project
 // Reach:        hops
 // Rounds:       ceil_log(2, p)
-// Bytes:        p > 1 ? n : 0
+// Bytes:        <= n * ceil_log(2, p)
 // Scratch:      p > 2 ? n : 0
 // Good for:     short vectors, operators that do not commute with any root, and groups whose
 //                 members know only those 2^d away

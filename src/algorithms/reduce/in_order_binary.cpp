@@ -12,7 +12,7 @@
 //                 root
 // Parameters:   segment = 32768 in 1..1073741824: bytes of one message
 // Rounds:       <= p > 1 ? 2 * (segments - 1 + floor_log(2, p + 1)) : 0
-// Bytes:        p > 1 ? n : 0
+// Bytes:        n * min(p - 1, 2)
 // Scratch:      p > 3 ? n : 0
 // Good for:     long vectors and operators that do not commute
 #include "schedule/algorithm.hpp"

@@ -10,7 +10,7 @@
 // Parameters:   k = 2 in 2..1024: fan-out of the tree
 // Rounds:       (k - 1) * (ceil_log(k, p) - 1) + ceil(p * k / pow(k, ceil_log(k, p))) - 1
 //                 + (ordered && root > 0)
-// Bytes:        p > 1 ? n : 0
+// Bytes:        n * ((k - 1) * (ceil_log(k, p) - 1) + ceil(p * k / pow(k, ceil_log(k, p))) - 1)
 // Scratch:      p > k || (ordered && root > 0) ? n : 0
 // Good for:     short vectors, and operators that do not commute
 #include "algorithms/parts/windows.hpp"

@@ -8,7 +8,7 @@
 //
 // Source:       folklore
 // Rounds:       p - 1
-// Bytes:        p > 1 ? n : 0
+// Bytes:        n * (p - 1)
 // Scratch:      0
 // Good for:     few ranks
 #include "algorithms/parts/windows.hpp"

@@ -11,7 +11,7 @@
 // Source:       Rabenseifner 2004; Thakur, Rabenseifner, Gropp 2005
 // Rounds:       2 * log2(pof2) + (p == pof2 ? 0 : 1)
 //                 + (root < 2 * (p - pof2) && root > 2 * floor(root / 2))
-// Bytes:        p > 1 ? n * (pof2 - 1) / pof2 + n / 2 : 0
+// Bytes:        <= n * (2 * (pof2 - 1) / pof2 + (p != pof2))
 // Scratch:      p > 1 ? n : 0
 // Good for:     long vectors, also with operators that do not commute
 #include "algorithms/parts/recursive_halving.hpp"

@@ -10,7 +10,7 @@
 // Restrictions: inter
 // Parameters:   k = 2 in 2..1024: fan-out of the tree
 // Rounds:       <= (k - 1) * ceil_log(k, p) + p
-// Bytes:        <= 2 * n
+// Bytes:        <= n * (1 + (k - 1) * ceil_log(k, p))
 // Scratch:      <= 2 * n
 // Good for:     short vectors
 #include "algorithms/parts/across.hpp"

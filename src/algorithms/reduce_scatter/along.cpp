@@ -11,7 +11,7 @@
 // Source:       folklore
 // Reach:        neighbors
 // Rounds:       p < 3 ? p - 1 : p + ceil(p / 2) - 1
-// Bytes:        n * (p - 1) / p
+// Bytes:        p < 3 ? n - b : n + b
 // Scratch:      p < 3 ? b * (p - 1) * in_place : 4 * b
 // Good for:     groups whose members know only their neighbors, also with operators that do not
 //                 commute

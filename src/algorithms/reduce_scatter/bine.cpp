@@ -11,7 +11,9 @@
 // Source:       De Sensi and others 2025 (Bine trees)
 // Restrictions: commutative
 // Rounds:       floor(log2(p)) + (p == pof2 ? p > 2 : 1 + min(p - pof2, 2))
-// Bytes:        n - (p < 3) * b
+// Bytes:        <= p == pof2 ? n - (p < 3) * b : n + b * (pof2 - 1 +
+//                 pow(2, ceil_log(2, p - pof2)) +
+//                 (p - pof2) * (log2(pof2) - ceil_log(2, p - pof2)))
 // Scratch:      p == 1 ? 0 : b * p
 // Good for:     large blocks if there are few links between distant ranks
 #include "schedule/patterns/bine.hpp"

@@ -9,7 +9,9 @@
 //
 // Source:       Traeff 2005
 // Rounds:       log2(pof2) + (p == pof2 ? p > 2 : p == pof2 + 1 ? 2 : 3)
-// Bytes:        p <= 2 ? n * (p - 1) / p : n
+// Bytes:        <= p == pof2 ? n - (p < 3) * b : n + b * (pof2 - 1 +
+//                 pow(2, ceil_log(2, p - pof2)) +
+//                 (p - pof2) * (log2(pof2) - ceil_log(2, p - pof2)))
 // Scratch:      p == 1 ? 0 : p * b * (p > 2 || in_place)
 // Good for:     medium vectors, and operators that do not commute
 #include "algorithms/parts/recursive_halving.hpp"

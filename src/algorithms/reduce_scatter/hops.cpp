@@ -15,7 +15,7 @@
 //                 project
 // Reach:        hops
 // Rounds:       p == 1 ? 0 : 2 * ceil_log(2, p) - 1
-// Bytes:        n * (p - 1) / p
+// Bytes:        <= p == 1 ? 0 : n + 2 * b * (ceil_log(2, p) - 1)
 // Scratch:      <= p == 1 ? 0 : b * (3 * (p + 1) / 2 + 1)
 // Good for:     short vectors, operators that do not commute, and groups whose members know only
 //                 those 2^d away

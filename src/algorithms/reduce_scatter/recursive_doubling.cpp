@@ -10,7 +10,7 @@
 // Source:       Thakur, Rabenseifner, Gropp 2005 (whole vectors)
 // Rounds:       log2(pof2) + (p == pof2 ? 0 : 2)
 // Bytes:        p == 1 ? 0 : p == pof2 ? n * (log2(p) - 1) + b :
-//                 max(n, n * (log2(pof2) - 1) + (2 * p > 3 * pof2 ? 3 : 2) * b)
+//                 n * log2(pof2) + 2 * b
 // Scratch:      p == 1 ? 0 : p == 2 ? n * in_place : p == 4 ? n : 2 * n
 // Good for:     short vectors, and operators that do not commute
 #include "schedule/algorithm.hpp"

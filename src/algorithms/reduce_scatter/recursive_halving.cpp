@@ -10,7 +10,8 @@
 // Source:       Thakur, Rabenseifner, Gropp 2005
 // Restrictions: commutative
 // Rounds:       log2(pof2) + (p == pof2 ? 0 : 2)
-// Bytes:        p == pof2 ? n * (p - 1) / p : n
+// Bytes:        p == pof2 ? n - b : n + b * (pof2 - 2 + pow(2, ceil_log(2, p - pof2)) +
+//                 (p - pof2) * (log2(pof2) - ceil_log(2, p - pof2)))
 // Scratch:      p == 1 ? 0 : p * b * (p > 2 || in_place)
 // Good for:     short and medium vectors
 #include "algorithms/parts/recursive_halving.hpp"

@@ -49,9 +49,11 @@ void write(const shape& s, builder& b) {
     const int child = t.rank_of_partner(v, k);
     const auto subtree = t.ranks_of(t.position_of(child), k);
     const int before_wrap = top ? std::min(subtree.count, p - subtree.first) : subtree.count;
+    b.round();  // children of one round would share the bandwidth
     b.send(child, place_of(subtree.first, before_wrap));
     if (before_wrap < subtree.count) b.send(child, place_of(0, subtree.count - before_wrap));
   }
+  b.round();
   if (t.folded.in_pair(s.rank)) b.send(t.other(s.rank), place_of(t.other(s.rank), 1));
   if (!top || !s.in_place) b.copy(place_of(s.rank, 1), whole(buffer::output));
 }

@@ -31,10 +31,11 @@ void write(const shape& s, builder& b) {
   if (!is_root) {
     b.scratch(buffer::scratch0, n);
     b.recv(tree.parent, blocks(all, 0, n));
-    b.round();
   }
-  for (const auto& child : tree.children)
+  for (const auto& child : tree.children) {
+    b.round();  // children of one round would share the bandwidth
     b.send(child.rank, blocks(all, child.ranks.low - first, child.ranks.size()));
+  }
   if (!is_root || !s.in_place) b.copy(block(all, s.rank - first), whole(buffer::output));
 }
 

@@ -3,12 +3,15 @@
 // scatter/knomial
 //
 // A k-nomial tree around the root. Each rank receives the blocks of its subtree as one message and
-// sends each child its part, the largest first. The root sends directly from its input, except for
-// a subtree that contains the last ranks and the first ones.
+// sends each child its part, the largest first. Children that are served at the same time share the
+// bandwidth of a link, so the deepest one waits for the others. A larger window pays if they read
+// their blocks from shared memory. The root sends directly from its input, except for a subtree
+// that contains the last ranks and the first ones.
 //
 // Source:       folklore; Chan, Heimlich, Purkayastha, van de Geijn 2007
 // Reach:        hops around with k = 2
-// Parameters:   k = 2 in 2..1024: fan-out of the tree
+// Parameters:   k = 2 in 2..1024: fan-out of the tree;
+//                 window = 1 in 1..1024: children that are served at the same time
 // Rounds:       (k - 1) * (ceil_log(k, p) - 1) + ceil(k * p / pow(k, ceil_log(k, p))) - 1
 // Bytes:        b * (p - 1)
 // Scratch:      p <= k ? 0 : b * min(pow(k, ceil_log(k, p) - 1),
@@ -22,6 +25,16 @@ namespace tutti::algorithms::scatter_knomial {
 
 namespace {
 
+/// Calls send(child) for the children of position v, a window of them in each round.
+template <class Send>
+void serve_children(const shape& s, builder& b, int v, Send send) {
+  int served = 0;
+  patterns::for_each_knomial_child_down(v, s.size, s.of(algorithm_parameter::k), [&](int child) {
+    if (served++ % s.of(algorithm_parameter::window) == 0) b.round();
+    send(child);
+  });
+}
+
 void write_inner(const shape& s, builder& b, int v) {
   const int k = s.of(algorithm_parameter::k), mine = patterns::knomial_subtree(v, s.size, k);
   const int parent = s.absolute(patterns::knomial_parent(v, s.size, k));
@@ -32,7 +45,7 @@ void write_inner(const shape& s, builder& b, int v) {
   b.scratch(buffer::scratch0, mine);
   b.recv(parent, blocks(buffer::scratch0, 0, mine));
   b.round();
-  patterns::for_each_knomial_child_down(v, s.size, k, [&](int child) {
+  serve_children(s, b, v, [&](int child) {
     b.send(s.absolute(child),
            blocks(buffer::scratch0, child - v, patterns::knomial_subtree(child, s.size, k)));
   });
@@ -58,7 +71,7 @@ void write(const shape& s, builder& b) {
     b.copy(blocks(buffer::input, s.absolute(child), low), blocks(buffer::scratch0, 0, low));
     b.copy(blocks(buffer::input, 0, n - low), blocks(buffer::scratch0, low, n - low));
   });
-  patterns::for_each_knomial_child_down(0, s.size, k, [&](int child) {
+  serve_children(s, b, 0, [&](int child) {
     const int n = patterns::knomial_subtree(child, s.size, k);
     b.send(s.absolute(child), over_the_end(child) ? blocks(buffer::scratch0, 0, n)
                                                   : blocks(buffer::input, s.absolute(child), n));

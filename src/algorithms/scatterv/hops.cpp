@@ -43,9 +43,10 @@ void write_inner(const shape& s, builder& b, const hop_tree& tree) {
   b.reserve(dense(buffer::scratch0, 0, mine));
   b.recv(tree.parent, dense(buffer::scratch0, 0, mine));
   send_lengths(b, tree, first);
-  b.round();
-  for (const auto& child : tree.children)
+  for (const auto& child : tree.children) {
+    b.round();  // children of one round would share the bandwidth
     b.send(child.rank, dense(buffer::scratch0, child.ranks.low - first, child.ranks.size()));
+  }
   b.copy(dense(buffer::scratch0, s.rank - first), whole(buffer::output));
 }
 
@@ -76,6 +77,7 @@ void write(const shape& s, builder& b) {
   }
   for (const auto& child : tree.children) {
     const int n = child.ranks.size();
+    b.round();
     if (n > 1) b.send(child.rank, words(child.ranks.low, n));
     b.send(child.rank, n == 1 ? operand(index{child.rank}) : dense(buffer::scratch0, child.ranks.low, n));
   }

@@ -5,11 +5,14 @@
 // A k-nomial tree around the root. Each rank receives the blocks of its subtree as one message
 // without gaps and sends each child its part, the largest first. Only the root knows the lengths of
 // the blocks, so they travel down first, to ranks with children. While a rank receives blocks, it
-// forwards the lengths.
+// forwards the lengths. Children that are served at the same time share the bandwidth of a link, so
+// the deepest one waits for the others. A larger window pays if they read their blocks from shared
+// memory.
 //
 // Source:       folklore; MPICH's scatter for the tree
 // Reach:        hops around with k = 2
-// Parameters:   k = 2 in 2..1024: fan-out of the tree
+// Parameters:   k = 2 in 2..1024: fan-out of the tree;
+//                 window = 1 in 1..1024: children that are served at the same time
 // Rounds:       <= p == 1 ? 0 : (k - 1) * (2 * ceil_log(k, p) - 1)
 // Bytes:        <= (b + word) * (p - 1)
 // Scratch:      (b + word) * p
@@ -21,6 +24,16 @@
 namespace tutti::algorithms::scatterv_knomial {
 
 namespace {
+
+/// Calls send(child) for the children of position v, a window of them in each round.
+template <class Send>
+void serve_children(const shape& s, builder& b, int v, Send send) {
+  int served = 0;
+  patterns::for_each_knomial_child_down(v, s.size, s.of(algorithm_parameter::k), [&](int child) {
+    if (served++ % s.of(algorithm_parameter::window) == 0) b.round();
+    send(child);
+  });
+}
 
 // Sends the lengths of a child's subtree, if it has several ranks.
 void send_lengths(const shape& s, builder& b, int v, int child) {
@@ -42,7 +55,7 @@ void write_inner(const shape& s, builder& b, int v) {
   b.recv(parent, dense(buffer::scratch0, 0, mine));
   patterns::for_each_knomial_child_down(v, s.size, k, [&](int child) { send_lengths(s, b, v, child); });
   b.round();
-  patterns::for_each_knomial_child_down(v, s.size, k, [&](int child) {
+  serve_children(s, b, v, [&](int child) {
     b.send(s.absolute(child),
            dense(buffer::scratch0, child - v, patterns::knomial_subtree(child, s.size, k)));
   });
@@ -69,7 +82,7 @@ void write(const shape& s, builder& b) {
     b.round();
     b.loop(p - first, [&] { b.copy(operand(first, 1), dense(buffer::scratch0, at(first, 1), 1, first)); });
   }
-  patterns::for_each_knomial_child_down(0, p, k, [&](int child) {
+  serve_children(s, b, 0, [&](int child) {
     send_lengths(s, b, 0, child);
     b.send(s.absolute(child),
            child < first ? operand(child, 0)

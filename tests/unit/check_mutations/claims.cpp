@@ -39,5 +39,32 @@ TEST_P(mutations, of_claims_are_found) {
   }
 }
 
+// The link of a root is as busy if it receives as if it sends.
+TEST(claims, cover_what_the_busiest_rank_receives) {
+  const auto max = [](const std::vector<std::uint64_t>& of_ranks) {
+    return *std::max_element(of_ranks.begin(), of_ranks.end());
+  };
+  abstract_machine machine;
+  for (const char* name : {"gather/linear", "reduce/knomial", "reduce_scatter/hops"}) {
+    pure_algorithm a = algorithm(name);
+    const subject s(a, 8);
+    const costs& cost = s.unmodified.measured;
+    ASSERT_LT(max(cost.sent), max(cost.received)) << name;
+    const std::string sent = "<= " + std::to_string(max(cost.sent)),
+                      received = "<= " + std::to_string(max(cost.received));
+    a.bytes = sent;
+    EXPECT_EQ(compare_claims(a, s.call, cost).size(), 1u) << name;
+    a.bytes = received;
+    EXPECT_TRUE(compare_claims(a, s.call, cost).empty()) << name;
+  }
+  pure_algorithm a = algorithm("reduce/knomial");
+  EXPECT_TRUE(prove(a, 8, machine).findings.empty());
+  a.bytes = "p > 1 ? n : 0";  // what each rank sends
+  const proof_result all = prove(a, 8, machine);
+  ASSERT_FALSE(all.findings.empty());
+  EXPECT_TRUE(all.findings[0].what.what.starts_with("Bytes: p > 1 ? n : 0 is 128 here, but it takes 384"))
+      << all.findings[0].what.what;
+}
+
 }  // namespace
 }  // namespace tutti::proof

@@ -191,7 +191,7 @@ TEST(simulator, messages_and_bytes_of_every_algorithm) {
       const simulation_result r = simulator(m, p).run(c, choice(a), {.max_recorded = 100000});
       EXPECT_EQ(r.messages, proved.measured.messages) << a->name << " of " << p;
       EXPECT_EQ(r.bytes,
-                std::accumulate(proved.measured.bytes.begin(), proved.measured.bytes.end(), std::uint64_t{0}))
+                std::accumulate(proved.measured.sent.begin(), proved.measured.sent.end(), std::uint64_t{0}))
           << a->name << " of " << p;
       EXPECT_TRUE(std::isfinite(r.seconds)) << a->name;
       EXPECT_EQ(r.messages > 0, r.seconds > 0) << a->name << " of " << p;
