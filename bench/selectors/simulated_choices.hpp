@@ -26,7 +26,8 @@ simulated_choice choice_of_trees(tutti::simulation::simulator& simulator,
                                  const tutti::detail::selection& trees);
 
 /// The fastest of all algorithms and compositions, with the parameter values that `tutti tune`
-/// tries. The trees choose the inner calls of compositions. Empty if nothing can be simulated.
+/// tries, except those with more than 512 segments. The trees choose the inner calls of
+/// compositions. Empty if nothing can be simulated.
 std::optional<simulated_choice> fastest_candidate(tutti::simulation::simulator& simulator,
                                                   const tutti::simulation::simulated_call& call,
                                                   const tutti::detail::selection& trees);
