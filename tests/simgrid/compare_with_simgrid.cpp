@@ -6,8 +6,8 @@
 //
 // SimGrid replays the schedules over SMPI: for each round the receives, the sends and MPI_Waitall.
 // The rounds come from the symbolic execution of src/proof, not from src/simulation. So the two
-// sides share the algorithm and the parameters of the machine only. The platform is built here,
-// with SimGrid's own fat tree. The program prints the times that differ, or all of them. It fails
+// sides share the algorithm and the parameters of the machine only. The platform (platforms.hpp)
+// has SimGrid's own fat tree. The program prints the times that differ, or all of them. It fails
 // if the mean of the errors exceeds 2 % or one of them 15 %.
 #include <algorithm>
 #include <cmath>
@@ -21,6 +21,7 @@
 #include <simgrid/s4u.hpp>
 #include <smpi/smpi.h>
 
+#include "platforms.hpp"
 #include "proof/abstract_run.hpp"
 #include "simulation/read_machine.hpp"
 #include "simulation/simulator.hpp"
@@ -130,58 +131,6 @@ void replay() {
   MPI_Finalize();
 }
 
-constexpr double host_speed = 1e9, nic_bandwidth = 12.5e9, nic_latency = 0.5e-6;
-
-s4u::Link* loopback_of(s4u::NetZone* zone, const std::string& name) {
-  s4u::Link* l = zone->create_link(name + "_loopback", 10e9);
-  l->set_latency(0.2e-6)->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE)->seal();
-  return l;
-}
-
-std::vector<s4u::Host*> flat_platform(int hosts) {
-  s4u::NetZone* zone = s4u::create_star_zone("flat");
-  std::vector<s4u::Host*> all;
-  for (int i = 0; i < hosts; ++i) {
-    const std::string name = "host" + std::to_string(i);
-    s4u::Host* h = zone->create_host(name, host_speed)->seal();
-    const auto* link =
-        zone->create_split_duplex_link(name + "_link", nic_bandwidth)->set_latency(nic_latency)->seal();
-    zone->add_route(h->get_netpoint(), nullptr, nullptr, nullptr, {{link, s4u::LinkInRoute::Direction::UP}},
-                    true);
-    zone->add_route(h->get_netpoint(), h->get_netpoint(), nullptr, nullptr,
-                    std::vector<s4u::LinkInRoute>{s4u::LinkInRoute(loopback_of(zone, name))}, false);
-    all.push_back(h);
-  }
-  zone->seal();
-  return all;
-}
-
-// Switches with 8 hosts and 4 links upwards.
-std::vector<s4u::Host*> fat_tree_platform(int hosts) {
-  static std::vector<s4u::Host*> all;
-  const auto host = [](s4u::NetZone* zone, const std::vector<unsigned long>&, unsigned long id) {
-    all.push_back(zone->create_host("host" + std::to_string(id), host_speed)->seal());
-    return std::pair<simgrid::kernel::routing::NetPoint*, simgrid::kernel::routing::NetPoint*>(
-        all.back()->get_netpoint(), nullptr);
-  };
-  s4u::create_fatTree_zone("fat_tree", nullptr, {2, {8, static_cast<unsigned>(hosts) / 8}, {1, 4}, {1, 1}},
-                           s4u::ClusterCallbacks(host), nic_bandwidth, nic_latency,
-                           s4u::Link::SharingPolicy::SPLITDUPLEX)
-      ->seal();
-  return all;
-}
-
-void configure(s4u::Engine& e) {
-  for (const char* text :
-       {"network/model:CM02", "network/bandwidth-factor:1", "network/latency-factor:1",
-        "network/crosstraffic:0", "network/weight-S:0", "network/TCP-gamma:0", "smpi/os:0:0.3e-6:0",
-        "smpi/ois:0:0.3e-6:0", "smpi/or:0:0.3e-6:0", "smpi/send-is-detached-thresh:65536",
-        "smpi/async-small-thresh:65536", "smpi/simulate-computation:no", "smpi/wtime:0", "smpi/iprobe:0",
-        "smpi/test:0", "smpi/shared-malloc:global", "smpi/privatization:no", "smpi/host-speed:1Gf",
-        "smpi/init:0"})
-    e.set_config(text);
-}
-
 int compare(bool all) {
   double sum = 0, worst = 0;
   for (const cell& c : cells) {
@@ -218,15 +167,13 @@ int run(int argc, char** argv) {
   char* arguments[] = {argv[0], quiet, nullptr};
   s4u::Engine engine(&count, arguments);
   SMPI_init();  // declares options, which hosts read when they are made
-  configure(engine);
-  const std::vector<s4u::Host*> hosts = name == "fat-tree"         ? fat_tree_platform(ranks)
-                                        : name == "eight-per-node" ? flat_platform(ranks / 8)
-                                                                   : flat_platform(ranks);
+  simgrid_platforms::configure(engine);
+  const std::vector<s4u::Host*> hosts = simgrid_platforms::hosts_of(name, ranks);
   SMPI_app_instance_register("tutti", nullptr, ranks);
   buffer_of_all = SMPI_SHARED_MALLOC(std::size_t{1} << 26);
   for (int r = 0; r < ranks; ++r) {
-    const std::size_t host = static_cast<std::size_t>(r) * hosts.size() / static_cast<std::size_t>(ranks);
-    const s4u::ActorPtr actor = s4u::Actor::init("rank" + std::to_string(r), hosts[host]);
+    const s4u::ActorPtr actor =
+        s4u::Actor::init("rank" + std::to_string(r), simgrid_platforms::host_of(hosts, r, ranks));
     actor->set_property("instance_id", "tutti");
     actor->set_property("rank", std::to_string(r));
     actor->start(replay);
