@@ -11,7 +11,7 @@ namespace tutti::detail {
 
 void cached_call::forget() noexcept {
   key = out_of_line_key = ready_key = no_call_key;
-  fast_path = repeatable = false;
+  fast_path = repeatable = any_root = false;
   ready_function = nullptr;
   intervals = nullptr;
 }
@@ -63,6 +63,8 @@ cached_call& call_cache::store(const call& c, prepared_call& p, mode how, combin
   r.repeatable =
       !is_vector_form(c.what) && !how.compared && c.algorithm == nullptr && c.composition == nullptr;
   r.fast_path = r.repeatable && !how.traced;
+  r.any_root = false;
+  r.other_roots = 0;
   r.kernel = kernel;
   r.prepared = &p;
   r.intervals = nullptr;

@@ -95,6 +95,8 @@ struct alignas(64) cached_call {
   bool has_distinct_buffers = false;     // input and output exist and differ
   bool repeatable = false;               // no vector form, no checked mode, no algorithm()
   bool fast_path = false;                // repeatable, and the trace is off
+  bool any_root = false;                 // native for all roots
+  std::uint8_t other_roots = 0;          // calls with another root since it was stored
   call_path path = call_path::executor;  // what executes it
 
   // Read by the executing function.
@@ -123,17 +125,27 @@ struct alignas(64) cached_call {
   /// All agreed fields but the count, and that the call names no algorithm. It is one test, since
   /// usually all of them are equal.
   [[gnu::always_inline]] bool same_head(const call& c) const noexcept {
+    return (difference(c, 0) | difference(c, 1) | rest_of_differences(c)) == 0;
+  }
+  /// The same, but with another root.
+  bool same_head_but_root(const call& c) const noexcept {
+    static_assert(offsetof(call, root) == 4 && sizeof c.root == 4);
+    return std::memcmp(static_cast<const void*>(&c), head, offsetof(call, root)) == 0 &&
+           (difference(c, 1) | rest_of_differences(c)) == 0;
+  }
+  static std::uint64_t word(const void* at, std::size_t i) noexcept {
+    std::uint64_t w;
+    std::memcpy(&w, static_cast<const std::byte*>(at) + i * sizeof w, sizeof w);
+    return w;
+  }
+  /// 0 if word i of the head is the same.
+  std::uint64_t difference(const call& c, std::size_t i) const noexcept { return word(&c, i) ^ head[i]; }
+  std::uint64_t rest_of_differences(const call& c) const noexcept {
     static_assert(offsetof(call, count) == 24 &&
                   offsetof(operation, unused) == offsetof(operation, which) + 2);
-    const auto word = [](const void* at, std::size_t i) {
-      std::uint64_t w;
-      std::memcpy(&w, static_cast<const std::byte*>(at) + i * sizeof w, sizeof w);
-      return w;
-    };
     const auto named =
         reinterpret_cast<std::uintptr_t>(c.algorithm) | reinterpret_cast<std::uintptr_t>(c.composition);
-    return ((word(&c, 0) ^ head[0]) | (word(&c, 1) ^ head[1]) | (word(&c, 2) ^ head[2]) |
-            (word(&c.op.which, 0) ^ head[3]) | named) == 0;
+    return difference(c, 2) | (word(&c.op.which, 0) ^ head[3]) | named;
   }
   /// Changes the entry to another count. Returns false, and changes nothing, if no call with a
   /// count of that interval was stored.

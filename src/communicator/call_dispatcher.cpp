@@ -36,7 +36,35 @@ void call_dispatcher::count_call() {
   static_cast<void>(next_id_of_call());
 }
 
+namespace {
+
+// Whether a bcast or reduce that is not in place passes the pointers that every count requires.
+bool has_buffers(const call& c, int rank) noexcept {
+  if (c.what == collective::bcast) return c.input != nullptr && c.output != nullptr;
+  return c.input != nullptr && c.op.combine != nullptr &&
+         (rank != c.root || (c.output != nullptr && c.output != c.input));
+}
+
+}  // namespace
+
+// No choice depends on the root (agreed_part()), and the engine's own collective reads it from the
+// call. If each call has another root, they would otherwise all be validated and stored. Some are,
+// in case the program stays with a new root.
+bool call_dispatcher::run_with_other_root(const call& c) {
+  constexpr std::uint8_t max_other_roots = 16;
+  cached_call& r = cache_.entry(c.what);
+  if (!r.any_root || has_active_operations() || !r.same_head_but_root(c) || c.root < 0 ||
+      c.root >= state_.size() || !has_buffers(c, state_.rank()) || r.other_roots == max_other_roots ||
+      (c.count != r.count && !r.try_set_count(c.count)) || r.path != call_path::native)
+    return false;
+  ++r.other_roots;
+  r.stored->site.run = next_id_++;
+  guarded([&] { engine_->native(c, r.stored->site); });
+  return true;
+}
+
 void call_dispatcher::run_uncached(const call& c) {
+  if (run_with_other_root(c)) return;
   using clock = std::chrono::steady_clock;
   const bool traced = rank_->trace != nullptr;
   if (traced) open();
@@ -191,6 +219,9 @@ void call_dispatcher::store_in_cache(const call& c, prepared_call& p) {
   cached_call& r = cache_.store(c, p, {rank_->config.check, rank_->trace != nullptr, state_.inter()},
                                 kernel_for(c), engine_);
   handle_failures_of(r.stored->ready);
+  const forced_choice& forced = rank_->by->of(c.what);
+  r.any_root = (c.what == collective::bcast || c.what == collective::reduce) && r.fast_path && !c.in_place &&
+               !state_.inter() && forced.algorithm.empty() && forced.composition.empty();
   if (!r.repeatable || !rank_->by->trees || c.count == 0) return;
   count_intervals* intervals = cache_.intervals_of(c);
   if (intervals == nullptr && counts_differ) intervals = &cache_.add_intervals(c, count_bounds(state_, c));

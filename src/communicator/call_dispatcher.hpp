@@ -31,9 +31,11 @@
 // calls the engine's collective, a simple schedule, or the executor (execute()). While operations
 // are under way it always calls the executor, because they progress only there.
 //
-// run_uncached() validates the call, compares it in checked mode, selects, and stores the result in
-// the cache. It executes vector forms by execute(), and others by run_full_call(). If the arguments
-// are wrong, it throws, and first serves the other ranks if they wait. With a trace it measures the
+// A bcast or reduce of row 7 may differ from the cached call in its root only, or also in its
+// count. If the engine's collective serves both, run_with_other_root() calls that. run_uncached()
+// validates all other calls, compares them in checked mode, selects, and stores the result in the
+// cache. It executes vector forms by execute(), and others by run_full_call(). If the arguments are
+// wrong, it throws, and first serves the other ranks if they wait. With a trace it measures the
 // call. It then executes a call that the cache contains by run_full_call(), and skips the rest.
 #pragma once
 
@@ -176,6 +178,8 @@ class call_dispatcher final : public control_calls {
   // --- all others (call_dispatcher.cpp)
   void open_first();
   [[gnu::noinline]] void run_uncached(const call& c);
+  /// Returns false if the cached call of this collective serves no call with this root.
+  bool run_with_other_root(const call& c);
   void run_rejected(const call& c);
   void send_rejections(const call& c, const std::string& text);
   prepared_call& find(const call& c) {

@@ -82,6 +82,32 @@ TEST_F(a_call_dispatcher, runs_longer_vectors_by_the_call_itself) {
   EXPECT_EQ(ep.record.ready, 0);
 }
 
+TEST_F(a_call_dispatcher, passes_calls_with_another_root_to_the_engine) {
+  call bcast;
+  bcast.what = collective::bcast;
+  bcast.count = 4;
+  bcast.input = bcast.output = out;
+  call reduce = allreduce(4);
+  reduce.what = collective::reduce;
+  for (call c : {bcast, reduce}) {
+    ep.record.native = ep.record.ready = 0;
+    run_call(*world, c);
+    EXPECT_EQ(ep.record.ready, 1);
+    c.root = 1;
+    run_call(*world, c);
+    EXPECT_EQ(ep.record.native, 1);
+    // The program stays with this root: the call is stored with it.
+    for (int i = 0; i < 20; ++i) run_call(*world, c);
+    EXPECT_EQ(ep.record.native, 16);
+    EXPECT_EQ(ep.record.ready, 6);
+    c.root = 2;
+    EXPECT_THROW(run_call(*world, c), usage_error);
+    c.root = 0;
+    c.input = nullptr;
+    EXPECT_THROW(run_call(*world, c), usage_error);
+  }
+}
+
 TEST_F(a_call_dispatcher, does_not_repeat_another_call) {
   run_call(*world, allreduce(1));
   call other = allreduce(1);

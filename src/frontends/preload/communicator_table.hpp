@@ -64,6 +64,7 @@ struct communicator_info {
 
   std::array<std::vector<std::unique_ptr<const cached_decision>>, collective_names.size()> decisions;
   std::array<std::vector<decision_of_signature>, collective_names.size()> by_signature;
+  decision last_packed{false, 1, 0};  ///< of decide_bcast(); initially of no count
   group ranks = group::range(0, 1, 1, 0);
   hierarchy topology;
   group_name name;                   ///< the name of `impl`

@@ -157,6 +157,10 @@ void for_each_chunk(std::size_t items, const datatype& type, Step step) {
 
 }  // namespace
 
+datatypes::datatypes(MPI_Comm self_comm, bool multithreaded) : self_comm_(self_comm), mutex_(multithreaded) {
+  for (auto& slot : used_) slot.store(MPI_DATATYPE_NULL, std::memory_order_relaxed);
+}
+
 // MPICH packs nothing at MPI_BOTTOM, so such items are sent to this process itself.
 int datatypes::send_to_self(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
                             MPI_Datatype in_type) {
@@ -191,15 +195,40 @@ void datatypes::unpack(const std::byte* from, std::size_t items, const datatype&
   });
 }
 
-// A send to MPI_PROC_NULL tests whether MPI accepts the datatype. No function returns whether it is
-// committed.
+bool datatypes::pack(const void* from, int items, MPI_Datatype type, std::byte* to, std::size_t bytes) const {
+  int position = 0;
+  return PMPI_Pack(from, items, type, to, static_cast<int>(bytes), &position, self_comm_) == MPI_SUCCESS;
+}
+
+void datatypes::unpack(const std::byte* from, std::size_t bytes, void* to, int items,
+                       MPI_Datatype type) const {
+  int position = 0;
+  mpi::check_type_query(PMPI_Unpack(from, static_cast<int>(bytes), &position, to, items, type, self_comm_),
+                        "MPI_Unpack");
+}
+
+// A send to MPI_PROC_NULL tests it. No function returns whether a datatype is committed.
+bool datatypes::is_accepted(MPI_Datatype handle) const {
+  static const char item = 0;  // never read
+  return handle != MPI_DATATYPE_NULL &&
+         real<MPI_Send>(&item, 1, handle, MPI_PROC_NULL, 0, self_comm_) == MPI_SUCCESS;
+}
+
+std::size_t datatypes::short_at_first_use(MPI_Datatype handle, int items, std::size_t max_bytes) {
+  std::atomic<MPI_Datatype>& slot = used_slot_of(handle);
+  if (slot.load(std::memory_order_relaxed) == handle || !is_accepted(handle)) return 0;
+  int size = 0;
+  if (PMPI_Type_size(handle, &size) != MPI_SUCCESS || size <= 0) return 0;
+  const std::size_t bytes = static_cast<std::size_t>(size) * static_cast<std::size_t>(items);
+  if (bytes > max_bytes) return 0;
+  slot.store(handle, std::memory_order_relaxed);
+  return bytes;
+}
+
 datatype datatypes::inspect(MPI_Datatype handle) const {
   datatype t;
   t.handle = handle;
-  static const char item = 0;  // never read
-  if (handle == MPI_DATATYPE_NULL ||
-      real<MPI_Send>(&item, 1, handle, MPI_PROC_NULL, 0, self_comm_) != MPI_SUCCESS)
-    return t;
+  if (!is_accepted(handle)) return t;
   const type_extents m(handle);
   t.size = m.size;
   t.extent = m.extent;
@@ -227,8 +256,11 @@ const datatype& datatypes::of(MPI_Datatype handle) {
   auto made = std::make_unique<datatype>(inspect(handle));
   static const datatype unusable;
   if (!made->usable) return unusable;  // it may be committed later
+  made->used_before = used_slot_of(handle).load(std::memory_order_relaxed) == handle;
   const auto held = mutex_.lock();
-  return *entries_.try_emplace(handle, std::move(made)).first->second;
+  const auto [at, added] = entries_.try_emplace(handle, std::move(made));
+  if (added && !at->second->named) derived_.fetch_add(1, std::memory_order_relaxed);
+  return *at->second;
 }
 
 bool datatypes::may_keep_decisions(MPI_Datatype handle) {
@@ -242,6 +274,10 @@ bool datatypes::may_keep_decisions(MPI_Datatype handle) {
 }
 
 bool datatypes::defer_free(MPI_Datatype handle) {
+  std::atomic<MPI_Datatype>& slot = used_slot_of(handle);
+  if (slot.load(std::memory_order_relaxed) == handle)
+    slot.store(MPI_DATATYPE_NULL, std::memory_order_relaxed);
+  if (derived_.load(std::memory_order_relaxed) == 0) return false;
   const auto held = mutex_.lock();
   const auto at = entries_.find(handle);
   if (at == entries_.end() || at->second->named) return false;
@@ -250,7 +286,7 @@ bool datatypes::defer_free(MPI_Datatype handle) {
     at->second->freed = true;
     return true;
   }
-  entries_.erase(at);
+  erase_derived(at);
   return false;
 }
 
@@ -265,7 +301,7 @@ void datatypes::release(const datatype& type) {
     const auto held = mutex_.lock();
     const auto at = entries_.find(type.handle);
     if (--at->second->users != 0 || !at->second->freed) return;
-    entries_.erase(at);
+    erase_derived(at);
   }
   real<MPI_Type_free>(&last);
 }

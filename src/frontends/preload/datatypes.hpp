@@ -4,10 +4,12 @@
 // Determined once for each datatype, and forgotten when the program frees it.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -31,7 +33,7 @@ struct datatype {
   std::size_t true_extent = 0;    ///< distance from there to the end of the last byte
   element_kind kind = element_kind::opaque;
 
-  bool used_before = false;    ///< set by may_keep_decisions()
+  bool used_before = false;    ///< by an earlier call
   bool has_decisions = false;  ///< which its end must drop
 
   int users = 0;       ///< calls in progress that still need the handle
@@ -47,13 +49,21 @@ class datatypes {
  public:
   /// `self_comm`: a communicator of this process only, which returns its errors. `multithreaded`:
   /// several threads of the program may call.
-  datatypes(MPI_Comm self_comm, bool multithreaded) : self_comm_(self_comm), mutex_(multithreaded) {}
+  datatypes(MPI_Comm self_comm, bool multithreaded);
 
   const datatype& of(MPI_Datatype handle);
+  /// The bytes of all items, without an inspection. 0 if they are more than `max_bytes`, or if MPI
+  /// does not accept the datatype in a call. 0 also if the program has not freed the datatype since
+  /// a result that was not 0: then an inspection is worth its time.
+  std::size_t short_at_first_use(MPI_Datatype handle, int items, std::size_t max_bytes);
   /// Copies items to contiguous bytes and back, of any number of bytes, also at MPI_BOTTOM. Throws
   /// engine_error if MPI returns an error.
   void pack(const void* from, std::size_t items, const datatype& type, std::byte* to);
   void unpack(const std::byte* from, std::size_t items, const datatype& type, void* to);
+  /// The same for items of `bytes` bytes together, which an int can count, and not at MPI_BOTTOM.
+  /// pack() returns false if MPI returns an error.
+  bool pack(const void* from, int items, MPI_Datatype type, std::byte* to, std::size_t bytes) const;
+  void unpack(const std::byte* from, std::size_t bytes, void* to, int items, MPI_Datatype type) const;
   /// Called when the program frees the datatype. Returns true if a call still needs it; it is freed
   /// later then.
   bool defer_free(MPI_Datatype handle);
@@ -70,13 +80,34 @@ class datatypes {
 
  private:
   datatype inspect(MPI_Datatype handle) const;
+  bool is_accepted(MPI_Datatype handle) const;
   int send_to_self(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
                    MPI_Datatype in_type);
 
+  using entry_map = std::unordered_map<MPI_Datatype, std::unique_ptr<datatype>>;
+  void erase_derived(entry_map::iterator at) {
+    derived_.fetch_sub(1, std::memory_order_relaxed);
+    entries_.erase(at);
+  }
+
   MPI_Comm self_comm_;
   optional_mutex mutex_;  // not held during calls to MPI
-  std::unordered_map<MPI_Datatype, std::unique_ptr<datatype>> entries_;
+  entry_map entries_;
+  std::atomic<std::size_t> derived_{0};  // entries of datatypes that can be freed
   std::atomic<unsigned> generation_{0}, self_sends_{0};
+
+  // The last datatypes for which short_at_first_use() returned a size. Another one may replace an
+  // entry. MPIs use pointers or ints as handles.
+  template <class Handle>
+  std::atomic<Handle>& used_slot_of(Handle handle) noexcept {
+    std::size_t n = 0;
+    if constexpr (std::is_pointer_v<Handle>)
+      n = reinterpret_cast<std::uintptr_t>(handle) >> 4;
+    else
+      n = static_cast<unsigned>(handle);
+    return used_[(n ^ n >> 6) % used_.size()];
+  }
+  std::array<std::atomic<MPI_Datatype>, 64> used_;
 };
 
 }  // namespace tutti::preload

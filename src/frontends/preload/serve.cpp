@@ -6,16 +6,14 @@
 #include <new>
 #include <thread>
 
+#include "frontends/preload/decisions.hpp"
+#include "frontends/preload/packed_bcast.hpp"
 #include "frontends/preload/pending_calls.hpp"
 #include "runtime/trace/trace.hpp"
-#include "selection/flat_tree.hpp"
-#include "selection/resolve.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::preload {
 namespace {
-
-constexpr std::size_t max_decisions = 64;  // of a collective on a communicator
 
 // The key of a call before its translation. For vector forms the datatypes do not matter.
 struct call_key {
@@ -41,71 +39,6 @@ call_key call_key_of(const arguments& a, const communicator_info& m) {
 bool matches(const cached_decision& v, const call_key& key, unsigned generation) {
   return v.type == key.type && v.op == key.op && (v.any_in_place || v.in_place == key.in_place) &&
          contains(v, key.count) && v.generation == generation;
-}
-
-// MPI offers every collective for every call. If the trees choose it, but the engine's own
-// collective uses the memory of the node, the call is served.
-decision decide_by_trees(process& p, communicator_info& m, const call& c, const agreed_signature& s) {
-  selection_context all{.call = s, .native = true, .shared_memory = false};
-  all.set_topology(m.topology);
-  all.whole_job = m.size == p.ep->size();
-  all.reaches = reach::any_rank;
-  all.engine = p.engine_conditions;
-  const resolution found = resolve(*p.by, all, {});
-  if (found.used_forced_algorithm) detail::count_obeyed(*p.shared, c.what, override_kind::algorithm);
-  if (found.used_forced_composition) detail::count_obeyed(*p.shared, c.what, override_kind::composition);
-  bool forwarded = !found.served || (found.composed.which == nullptr && found.pure.pure == nullptr);
-  std::optional<std::uint64_t> max_in_memory;
-  // With several threads nothing is in memory, and the communicator is opened under the lock later.
-  if (found.served && forwarded && !p.multithreaded) {
-    p.open(m);
-    if (const auto bytes = detail::native_in_memory(*m.impl, s)) max_in_memory = *bytes / c.type.size;
-    if (max_in_memory && s.count <= *max_in_memory) forwarded = false;
-  }
-  const forced_choice& forced = p.by->of(c.what);
-  if (!forced.algorithm.empty() || !forced.composition.empty() || !p.by->trees || s.count == 0)
-    return {forwarded, s.count, s.count};
-  decision d{forwarded, 1, tree_step::open};
-  for (const tree_half half : {tree_half::composition, tree_half::pure}) {
-    const flat_tree flat(*p.by->trees, all, half);
-    std::uint64_t from = 0;
-    for (const flat_step& step : flat.steps()) {
-      if (s.count <= step.upper_bound_of_count) {
-        d.min_count = std::max(d.min_count, from);
-        d.max_count = std::min(d.max_count, step.upper_bound_of_count);
-        break;
-      }
-      from = step.upper_bound_of_count + 1;
-    }
-  }
-  if (max_in_memory) {
-    if (s.count <= *max_in_memory)
-      d.max_count = std::min(d.max_count, *max_in_memory);
-    else
-      d.min_count = std::max(d.min_count, *max_in_memory + 1);
-  }
-  // The library itself also divides here, at as many elements as ranks.
-  const auto ranks = static_cast<std::uint64_t>(m.size);
-  if (s.count < ranks)
-    d.max_count = std::min(d.max_count, ranks - 1);
-  else
-    d.min_count = std::max(d.min_count, ranks);
-  return d;
-}
-
-decision decide(process& p, communicator_info& m, const call& c) {
-  const agreed_signature s = agreed_part(c, m.size);
-  if (is_vector_form(c.what)) return decide_by_trees(p, m, c, s);
-  auto& known = m.by_signature[static_cast<std::size_t>(c.what)];
-  agreed_signature without_count = s;
-  without_count.count = 0;
-  for (const decision_of_signature& one : known)
-    if (one.of == without_count && one.made.min_count <= s.count && s.count <= one.made.max_count)
-      return one.made;
-  const decision made = decide_by_trees(p, m, c, s);
-  if (known.size() == max_decisions) known.clear();
-  known.push_back({without_count, made});
-  return made;
 }
 
 // Converts the interval to counts of the program.
@@ -162,11 +95,6 @@ const cached_decision& store_decision(communicator_info& m, collective what,
 void cache_forwarded(const process& p, communicator_info& m, collective what, const cached_decision& v) {
   if (v.any_in_place && !p.stats && !p.comparison)
     m.last_forwarded[static_cast<std::size_t>(what)].store(&v, std::memory_order_release);
-}
-
-// Whether the trees decide calls of this kind by a size that a decision does not contain.
-bool decided_by_counts(const process& p, collective what) {
-  return has_agreed_counts(what) && p.by->trees && tests_quantity(*p.by->trees, what, quantity::total_bytes);
 }
 
 // Translates a call for tutti. Returns false if it is forwarded to MPI.
@@ -237,6 +165,22 @@ void count_served(process& p, communicator_info& m, const call& c,
   p.stats->add(c.what, false, last_algorithm(*m.impl, c.what), detail::bytes_of(c, m.size), elapsed);
 }
 
+// Runs a call that tutti serves. `finish` copies the results to the program's buffers.
+template <class Finish>
+int run(process& p, communicator_info& m, const call& c, Finish finish) {
+  try {
+    p.open(m);
+    const auto began = p.stats ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
+    run_served(p, m, c);
+    finish();
+    if (p.stats) [[unlikely]]
+      count_served(p, m, c, began);
+    return MPI_SUCCESS;
+  } catch (...) {
+    return report_exception(m.comm);
+  }
+}
+
 std::uint64_t bytes_of(process& p, const communicator_info& m, const arguments& a) {
   if (a.what == collective::barrier) return 0;
   const auto size = [&](MPI_Datatype type) -> std::uint64_t {
@@ -279,22 +223,19 @@ std::optional<int> serve(process& p, const arguments& a) {
   call direct;
   translated_call* translated = nullptr;
   if (v == nullptr || !v->direct || !m->impl || !translate_directly(*v, a, *m, direct)) {
+    if (a.what == collective::bcast) {
+      packed_bcast packed(p.types, a, m->rank, m->size);
+      if (packed.find_bytes(v != nullptr ? v->elements_per_item : 0)) {
+        if (decide_bcast(p, *m, packed.bytes()).forwarded) return {};
+        if (packed.pack()) return run(p, *m, packed.result(), [&] { packed.finish(); });
+      }
+    }
     if (!m->translated) m->translated = std::make_unique<translated_call>(p.types, p.ops);
     translated = m->translated.get();
     if (!translate(p, *m, a, key, v, *translated)) return {};
   }
-  const call& c = translated != nullptr ? translated->result() : direct;
-  try {
-    p.open(*m);
-    const auto began = p.stats ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
-    run_served(p, *m, c);
-    if (translated != nullptr) translated->finish();
-    if (p.stats) [[unlikely]]
-      count_served(p, *m, c, began);
-    return MPI_SUCCESS;
-  } catch (...) {
-    return report_exception(a.comm);
-  }
+  if (translated == nullptr) return run(p, *m, direct, [] {});
+  return run(p, *m, translated->result(), [&] { translated->finish(); });
 }
 
 std::optional<int> serve_nonblocking(process& p, const arguments& a, MPI_Request* request) {
