@@ -46,7 +46,7 @@ struct task {
   std::vector<timed_cell> cells;
 };
 
-simulated_call call_of(collective what, std::size_t size) {
+simulated_call simulated_call_of(collective what, std::size_t size) {
   simulated_call c;
   c.what = what;
   c.count = what == collective::barrier ? 0 : size / c.element_bytes;
@@ -71,10 +71,10 @@ const timing* fastest(const std::vector<timing>& all) {
   return at == all.end() ? nullptr : &*at;
 }
 
-class campaign {
+class simulated_campaign {
  public:
-  campaign(const document& base, const simulated_options& options, const known_times& times,
-           const simulation_progress& report)
+  simulated_campaign(const document& base, const simulated_options& options, const known_times& times,
+                     const simulation_progress& report)
       : base_(base), options_(options), times_(times), report_(report) {}
 
   simulated_result run() {
@@ -212,7 +212,7 @@ class campaign {
     std::vector<std::size_t> sizes = options_.sizes;
     if (t.what == collective::barrier) sizes = {0};
     for (const std::size_t size : sizes) {
-      const simulated_call c = call_of(t.what, size);
+      const simulated_call c = simulated_call_of(t.what, size);
       const std::size_t block = std::max<std::size_t>(1, c.count);
       timed_cell one;
       one.context = simulation::context_of(c, on.links());
@@ -252,7 +252,7 @@ class campaign {
     for (cell& one : t.cells) {
       const timing* const best_pure = fastest(one.pure);
       if (best_pure == nullptr || one.context.nodes < 2) continue;
-      const simulated_call c = call_of(t.what, one.size);
+      const simulated_call c = simulated_call_of(t.what, one.size);
       one.composed.push_back({none, best_pure->us, 0});
       double best = best_pure->us;
       for (const candidate& a :
@@ -296,7 +296,7 @@ class campaign {
       if (best == nullptr || one.context.nodes < 2) continue;
       // One that takes many times as long is replaced in any case.
       double us = enough * best->us;
-      const simulated_call c = call_of(t.what, one.size);
+      const simulated_call c = simulated_call_of(t.what, one.size);
       for (const peer_mpi mpi : options_.natives) {
         const auto what = peer_choice(mpi, one.context);
         if (!what) continue;
@@ -343,7 +343,7 @@ class campaign {
 
 simulated_result run_simulated_campaign(const document& base, const simulated_options& options,
                                         const known_times& times, const simulation_progress& report) {
-  return campaign(base, options, times, report).run();
+  return simulated_campaign(base, options, times, report).run();
 }
 
 }  // namespace tutti::tuning

@@ -5,6 +5,7 @@
 
 #include "engines/engine_table.hpp"
 #include "explain.hpp"
+#include "explain_times.hpp"
 
 namespace tutti::tool {
 namespace {
@@ -78,6 +79,7 @@ nlohmann::ordered_json as_json(const explain_result& a) {
                  {"transport", text_or_null(a.transport)}};
   if (!a.rejection.empty()) j["refused"] = a.rejection;
 
+  add_times(j, a);
   j["context"] = context_as_json(a.requested);
   j["path"] = json::array();
   for (const path_step& w : path_of(a))

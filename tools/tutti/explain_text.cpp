@@ -8,6 +8,7 @@
 
 #include "base/report_text.hpp"
 #include "explain.hpp"
+#include "explain_times.hpp"
 #include "text.hpp"
 
 namespace tutti::tool {
@@ -185,6 +186,7 @@ std::string as_text(const explain_result& a) {
                         with_parameters(a.chosen(), a.requested.arguments.what, a.parameter_values()),
                         place_of(a), source_of(a));
     if (!a.transport.empty()) text += fmt::format("  transport: {}\n", a.transport);
+    text += times_as_text(a);
     for (const resolution::rejected_name& u : a.found.rejected_names)
       text += fmt::format("  in place of {}, which does not serve it\n", echoed(u.name));
     if (const catalogue_entry* e = a.chosen())
