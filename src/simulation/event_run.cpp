@@ -195,7 +195,7 @@ void event_run::post_send(std::uint32_t number, const planned_transfer& t, part 
   if (recording_) {
     m.record = static_cast<std::int32_t>(recorded_.size());
     recorded_.push_back({m.from, m.to, r.round, posted ? runs_[m.receiver].round : none, bytes, m.eager,
-                         ready, m.receive_ready, 0});
+                         ready, m.receive_ready, 0, 0, 0});
   }
   if (t.carries_words) {
     const auto from = r.schedule.words().subspan(t.first_word, bytes / sizeof(std::uint64_t));
@@ -262,7 +262,12 @@ void event_run::process(std::uint32_t number, double now) {
   const protocol& p = network_.protocol_between(m.from, m.to);
   double cost = m.eager ? p.receive_overhead : p.rendezvous_overhead;
   if (m.reduces) cost += static_cast<double>(m.bytes) / machine_.reduce_speed;
-  const double end = occupy(r.rank, now, cost);
+  const double begin = std::max(now, free_at(r.rank)), end = occupy(r.rank, begin, cost);
+  if (recording_) {
+    simulated_message& one = recorded_[static_cast<std::size_t>(m.record)];
+    one.process_begin = begin;
+    one.process_end = end;
+  }
   if (const auto carried = words_.find(number); carried != words_.end()) {
     const auto words = r.schedule.words();
     for (std::size_t i = 0; i < carried->second.size() && m.first_word + i < words.size(); ++i)

@@ -57,7 +57,7 @@ struct simulated_round {
   std::int32_t rank = 0, number = 0;  ///< rounds of a rank are numbered in the order of their begin
   double begin = 0;
   double sent = 0;             ///< the overheads of all sends are over
-  double received = 0;         ///< all transfers are complete
+  double received = 0;         ///< all transfers are complete, and received messages processed
   double end = 0;              ///< local work is complete
   std::int32_t previous = -1;  ///< the round that this one follows
   std::int32_t cause = -1;     ///< the message that determined `received`; -1: none
@@ -68,7 +68,8 @@ struct simulated_message {
   std::uint64_t bytes = 0;
   bool eager = false;
   double send_ready = 0, receive_ready = 0;
-  double arrival = 0;  ///< of the last byte
+  double arrival = 0;                         ///< of the last byte
+  double process_begin = 0, process_end = 0;  ///< when the core of the receiver works on it
 };
 
 /// A step of the critical path. Either a round, or a message on its way.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests `tutti simulate` as a user sees it: texts, JSON, drawings, and what it rejects.
+#include <regex>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -70,6 +71,27 @@ TEST(simulate, draws_a_row_for_each_rank) {
   EXPECT_NE(drawing.find("class=\"critical\""), drawing.npos);
   EXPECT_EQ(unbalanced(tutti("simulate barrier/tree --machine laptop --ranks 1 --svg -").text), "");
   EXPECT_NE(tutti("simulate bcast --machine flat --ranks 2 --bytes 8 --svg /no/such/folder/a.svg").status, 0);
+}
+
+// The total width of the bars of a kind in the first row, divided by that of the chart.
+double part_of_first_row(const std::string& drawing, const std::string& kind) {
+  const std::regex bar("<rect class=\"" + kind + "\" x=\"[0-9.]+\" y=\"70.0\" width=\"([0-9.]+)\"");
+  double sum = 0;
+  for (std::sregex_iterator i(drawing.begin(), drawing.end(), bar), end; i != end; ++i)
+    sum += std::stod((*i)[1]);
+  return sum / 1000;
+}
+
+TEST(simulate, draws_reductions_of_received_messages_as_work) {
+  const scratch_folder folder;
+  const std::string slow = folder.file("slow.json", R"({"schema": "tutti/machine/1",
+    "node": {"ranks": 1, "reduce": "1MB/s"}, "links": {"nic": {"latency": "1us", "bandwidth": "1GB/s"}},
+    "network": {"topology": "flat", "link": "nic"}})");
+  // The root waits 10 us and reduces for 8000 us.
+  const std::string drawing =
+      tutti("simulate reduce/linear --machine " + slow + " --ranks 2 --bytes 8000 --svg -").text;
+  EXPECT_NEAR(part_of_first_row(drawing, "work"), 8000.0 / 8010, 1e-4) << drawing;
+  EXPECT_NEAR(part_of_first_row(drawing, "transfers"), 1, 1e-4);  // below the work
 }
 
 TEST(simulate, rejects_with_one_message) {

@@ -270,6 +270,37 @@ TEST(simulator, the_critical_path_of_a_chain_is_the_chain) {
   EXPECT_EQ(messages, (std::vector<std::pair<int, int>>{{0, 1}, {1, 2}, {2, 3}}));
 }
 
+// What the core of each rank does is recorded: the time until the rank is done, less its waits.
+TEST(simulator, records_the_work_of_each_rank) {
+  machine m = machine_named("eight-per-node");
+  m.copy_speed = 10e9;
+  m.reduce_speed = 5e9;
+  for (const char* name : {"allreduce/recursive_doubling", "reduce/linear", "reduce/knomial:k=4",
+                           "reduce_scatter/ring", "gather/linear", "alltoall/scattered", "barrier/tree"})
+    for (const std::size_t bytes : {std::size_t{8}, std::size_t{200'000}}) {
+      const collective what = collective_of(name);
+      const auto r =
+          simulator(m, 20).run(call_of(what, bytes), read_choice(what, name), {.max_recorded = 1'000'000});
+      std::vector<double> busy(20);
+      for (const simulated_round& one : r.rounds)
+        busy[static_cast<std::size_t>(one.rank)] += one.sent - one.begin + (one.end - one.received);
+      for (const simulated_message& one : r.sent)
+        busy[static_cast<std::size_t>(one.to)] += one.process_end - one.process_begin;
+      for (std::size_t rank = 0; rank < 20; ++rank)
+        EXPECT_NEAR(busy[rank], r.ends[rank] - r.waits[rank], 1e-9 * r.seconds) << name << ", rank " << rank;
+    }
+}
+
+TEST(simulator, the_reduction_of_a_received_message_is_work) {
+  machine m = plain_machine();
+  m.reduce_speed = 20e6;
+  const auto r = simulator(m, 2).run(call_of(collective::reduce, 80),
+                                     read_choice(collective::reduce, "reduce/linear"), {.max_recorded = 9});
+  ASSERT_EQ(r.sent.size(), 1u);
+  EXPECT_NEAR(r.sent[0].process_begin, r.sent[0].arrival, 1e-15);
+  EXPECT_NEAR(r.sent[0].process_end, r.sent[0].arrival + 7e-6, 1e-15);  // overhead and reduction
+}
+
 TEST(simulator, recording_changes_no_time_and_is_limited) {
   simulator s(machine_named("flat"), 16);
   const choice ring = read_choice(collective::allreduce, "allreduce/ring");
