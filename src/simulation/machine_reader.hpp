@@ -66,6 +66,7 @@ class machine_reader {
   std::string file_;
   machine made_;
   std::map<std::string, link_class, std::less<>> links_;
+  bool links_are_known_ = true;  // false: "links" could not be read
   std::vector<fault> faults_;
 };
 

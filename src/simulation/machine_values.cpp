@@ -104,7 +104,7 @@ void machine_reader::read_link(const json::value& object, std::string_view key, 
                                link_class& made) {
   const json::value* v = require(object, key, pointer, "the name of a link of \"links\"");
   const std::string here = child_pointer(pointer, key);
-  if (v == nullptr || !expect(*v, json::value::type::text, here, quoted(key))) return;
+  if (v == nullptr || !expect(*v, json::value::type::text, here, quoted(key)) || !links_are_known_) return;
   if (const auto found = links_.find(v->text); found != links_.end()) {
     made = found->second;
     return;

@@ -54,18 +54,19 @@ void machine_reader::read_document(const json::value& v) {
 }
 
 void machine_reader::read_links(const json::value& v) {
-  if (!expect(v, json::value::type::object, "/links", "\"links\"")) return;
-  if (!validate_keys(v, "/links", {})) return;
+  if (!expect(v, json::value::type::object, "/links", "\"links\"")) {
+    links_are_known_ = false;
+    return;
+  }
+  validate_keys(v, "/links", {});
   for (std::size_t i = 0; i < v.items.size(); ++i) {
     const std::string here = child_pointer("/links", v.keys[i].name);
     static constexpr std::string_view keys[] = {"latency", "bandwidth"};
-    if (!expect(v.items[i], json::value::type::object, here, "a link") ||
-        !validate_keys(v.items[i], here, keys))
-      continue;
-    link_class l;
+    link_class& l = links_[v.keys[i].name];  // it exists, whatever its faults
+    if (!expect(v.items[i], json::value::type::object, here, "a link")) continue;
+    validate_keys(v.items[i], here, keys);
     read_required(v.items[i], "latency", here, quantity_kind::time, l.latency);
     read_required(v.items[i], "bandwidth", here, quantity_kind::bandwidth, l.bandwidth);
-    links_.emplace(v.keys[i].name, l);
   }
 }
 
