@@ -2,6 +2,7 @@
 //
 // The values in machine files: keys, numbers, quantities with units, names of links.
 #include <algorithm>
+#include <set>
 
 #include "selection/suggestion.hpp"
 #include "simulation/machine_reader.hpp"
@@ -14,6 +15,41 @@ void machine_reader::report(std::string pointer, int line, std::string reason, s
     faults_.push_back({file_, std::move(pointer), line, std::move(reason), std::move(suggestion)});
 }
 
+namespace {
+
+// The members and elements that lead to a place, by their number.
+std::vector<std::size_t> path_of(const json::value& root, std::string_view pointer) {
+  std::vector<std::size_t> path;
+  const json::value* at = &root;
+  std::string passed;
+  while (passed.size() < pointer.size()) {
+    std::size_t i = 0;
+    std::string next;
+    for (; i < at->items.size(); ++i) {
+      next = at->is == json::value::type::object ? child_pointer(passed, at->keys[i].name)
+                                                 : child_pointer(passed, i);
+      if (pointer.starts_with(next) && (pointer.size() == next.size() || pointer[next.size()] == '/')) break;
+    }
+    if (i == at->items.size()) break;
+    path.push_back(i);
+    at = &at->items[i];
+    passed = std::move(next);
+  }
+  return path;
+}
+
+}  // namespace
+
+void machine_reader::sort_faults(const json::value& root) {
+  std::vector<std::pair<std::vector<std::size_t>, fault>> placed;
+  for (fault& f : faults_) placed.emplace_back(path_of(root, f.pointer), std::move(f));
+  std::stable_sort(placed.begin(), placed.end(), [](const auto& a, const auto& b) {
+    return a.second.line != b.second.line ? a.second.line < b.second.line : a.first < b.first;
+  });
+  faults_.clear();
+  for (auto& [path, f] : placed) faults_.push_back(std::move(f));
+}
+
 bool machine_reader::expect(const json::value& v, json::value::type is, const std::string& pointer,
                             std::string_view what) {
   if (v.is == is) return true;
@@ -21,28 +57,24 @@ bool machine_reader::expect(const json::value& v, json::value::type is, const st
   return false;
 }
 
-bool machine_reader::validate_keys(const json::value& object, const std::string& pointer,
+void machine_reader::validate_keys(const json::value& object, const std::string& pointer,
                                    std::span<const std::string_view> known) {
-  bool good = true;
-  std::vector<std::string_view> seen;
+  std::set<std::string_view> seen;
   for (const json::value::key& k : object.keys) {
     const std::string here = child_pointer(pointer, k.name);
-    if (std::find(seen.begin(), seen.end(), k.name) != seen.end()) {
+    if (!seen.insert(k.name).second) {
       report(here, k.line, quoted(k.name) + " is given twice", "remove one of them");
-      good = false;
     } else if (!known.empty() && std::find(known.begin(), known.end(), k.name) == known.end()) {
       report(here, k.line, "there is no key " + quoted(k.name) + " here", suggest(k.name, known));
-      good = false;
+      misspelt_.push_back(&object);
     }
-    seen.push_back(k.name);
   }
-  return good;
 }
 
 const json::value* machine_reader::require(const json::value& object, std::string_view key,
                                            const std::string& pointer, std::string suggestion) {
   const json::value* v = member(object, key);
-  if (v == nullptr)
+  if (v == nullptr && std::find(misspelt_.begin(), misspelt_.end(), &object) == misspelt_.end())
     report(pointer, object.line, "the key " + quoted(key) + " is missing", std::move(suggestion));
   return v;
 }
