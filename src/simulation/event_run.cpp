@@ -10,14 +10,20 @@ namespace {
 // above the rounding errors of times that are equal on paper.
 double precision_at(double now) noexcept { return 1e-16 + now * 1e-11; }
 
+constexpr std::uint64_t progress_interval = 10'000;  // messages
+
 constexpr std::uint64_t header_bytes = 16;  // of a put and of a signal
 
 }  // namespace
 
-void event_run::reset(std::size_t max_recorded, observer& o) {
+void event_run::reset(const simulation_options& options, observer& o, double expected_messages) {
   observer_ = &o;
-  recording_ = max_recorded != 0;
-  max_recorded_ = max_recorded;
+  recording_ = options.max_recorded != 0;
+  must_record_ = options.must_record;
+  max_recorded_ = options.max_recorded;
+  progress_ = options.progress;
+  expected_messages_ = expected_messages;
+  next_report_ = 0;
   flows_.reset(network_.bandwidths());
   cores_.assign(static_cast<std::size_t>(network_.ranks()), {});
   runs_.clear();
@@ -131,6 +137,7 @@ void event_run::advance(std::uint32_t number, double now) {
 }
 
 void event_run::stop_recording() {
+  if (must_record_) throw too_many_messages();
   recording_ = false;
   rounds_ = {};
   recorded_ = {};
@@ -320,6 +327,10 @@ void event_run::execute() {
       if (!any && ended_.empty()) break;
     }
     flows_.share(now);
+    if (progress_ && message_count_ >= next_report_) {
+      progress_({static_cast<double>(message_count_), expected_messages_});
+      next_report_ = message_count_ + progress_interval;
+    }
   }
   if (unfinished_ != 0) report_deadlock();
 }

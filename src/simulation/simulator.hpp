@@ -19,6 +19,8 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,12 +46,26 @@ struct simulated_call {
 /// The keys of messages have room for so many (message_queues.hpp).
 inline constexpr int max_ranks = 1 << 20;
 
+/// The messages that have been simulated so far, and about how many there are.
+struct simulation_progress {
+  double messages = 0, expected = 0;
+};
+
 struct simulation_options {
   /// Keeps rounds and messages, for the critical path and drawings, unless there are more messages.
   std::size_t max_recorded = 0;
+  /// Throws too_many_messages in that case.
+  bool must_record = false;
   /// A call that needs more bytes is rejected before the simulation starts. 0: the memory that is
   /// available on this computer.
   double max_memory = 0;
+  /// Called now and then. Messages may start from 0 once more: the simulator first looks whether one
+  /// rank can stand for all.
+  std::function<void(const simulation_progress&)> progress{};
+};
+
+struct too_many_messages : std::exception {
+  const char* what() const noexcept override { return "there are more messages than can be recorded"; }
 };
 
 /// A round of a rank, or local work between the inner calls of a composition.

@@ -24,7 +24,8 @@ bool same_form(const planned_round& a, const planned_round& b) {
 
 class walk {
  public:
-  explicit walk(std::span<rank_schedule> all) : all_(all), rounds_(all.size()) {}
+  walk(std::span<rank_schedule> all, const std::function<void(double)>& walked)
+      : all_(all), walked_(walked), rounds_(all.size()) {}
 
   std::optional<common_schedule> find() {
     common_schedule found;
@@ -52,6 +53,7 @@ class walk {
       for (std::size_t r = 1; r < all_.size(); ++r)
         if (!same(all_[r].close(), work)) return {};
       after.push_back(work);
+      if (walked_) walked_(static_cast<double>(found.messages) * static_cast<double>(all_.size()));
     }
     found.schedule = rank_schedule(common, after, rounds_[0].before);
     return found;
@@ -89,6 +91,7 @@ class walk {
   }
 
   std::span<rank_schedule> all_;
+  const std::function<void(double)>& walked_;
   std::vector<planned_round> rounds_;
 };
 
@@ -99,10 +102,11 @@ bool is_symmetric(const machine& m) noexcept {
          m.levels[0].parents == 1;
 }
 
-std::optional<common_schedule> find_common_schedule(std::span<rank_schedule> all) {
+std::optional<common_schedule> find_common_schedule(std::span<rank_schedule> all,
+                                                    const std::function<void(double)>& walked) {
   std::optional<common_schedule> found;
   const bool words = std::any_of(all.begin(), all.end(), [](rank_schedule& s) { return !s.words().empty(); });
-  if (!words && all.size() > 1) found = walk(all).find();
+  if (!words && all.size() > 1) found = walk(all, walked).find();
   for (rank_schedule& s : all) s.rewind();
   return found;
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -29,6 +30,8 @@ struct common_schedule {
 
 /// Walks through the schedules of all ranks. Returns nothing if their ranks differ, or if finding
 /// that out takes too much memory. Rewinds the schedules.
-std::optional<common_schedule> find_common_schedule(std::span<rank_schedule> all);
+/// `walked` learns the messages of all ranks so far.
+std::optional<common_schedule> find_common_schedule(std::span<rank_schedule> all,
+                                                    const std::function<void(double)>& walked = {});
 
 }  // namespace tutti::simulation

@@ -124,7 +124,10 @@ TEST(simulate, rejects_with_one_message) {
       {"allgather/recursive_doubling --machine flat --ranks 6 --bytes 8", "does not serve this call: "},
       {"allreduce/multi_lane --machine eight-per-node --ranks 12 --bytes 8", "does not serve this call: "},
       {"allreduce --machine flat --ranks 4 --bytes 8 --engine mpj", "there is no engine \"mpj\""},
-      {"alltoall/scattered --machine flat --ranks 512 --bytes 8 --svg -", "--svg draws at most"},
+      {"alltoall/scattered --machine flat --ranks 512 --bytes 8 --svg -",
+       "--svg draws at most 200000 messages, and this call has more; simulate fewer ranks"},
+      {"alltoall/pairwise --machine flat --ranks 65536 --bytes 8 --svg -",
+       "--svg draws at most 200000 messages"},
       {"allreduce/ring --machine flat --ranks 4 --bytes 8 --json --svg -", "pass a file to --svg"},
       {"bcast/chain:segment=8 --machine flat --ranks 3 --bytes 17179869184",
        "a block has 2147483648 segments; pass fewer bytes or longer segments"},
@@ -136,6 +139,21 @@ TEST(simulate, rejects_with_one_message) {
     EXPECT_TRUE(r.text.starts_with("tutti simulate: ")) << r.text;
     EXPECT_EQ(r.text.find('\n'), r.text.size() - 1) << "more than one line: " << r.text;
   }
+}
+
+TEST(simulate, says_how_long_it_takes_and_ends_by_a_signal) {
+  const scratch_folder folder;
+  const std::string out = folder.path("out"), err = folder.path("err");
+  // A command in the background would ignore Ctrl-C.
+  const command_result r =
+      shell(std::string("env --default-signal=INT '") + TUTTI_TOOL +
+            "' simulate alltoall/pairwise --machine fast-cluster-8 --ranks 65536 --bytes 8 --json > " + out +
+            " 2> " + err + " & job=$!; for i in $(seq 600); do grep -q about " + err +
+            " && break; sleep 0.1; done; kill -INT $job; wait $job; echo ended with $?");
+  EXPECT_NE(r.text.find("ended with 130"), r.text.npos) << r.text;
+  EXPECT_TRUE(contents(err).starts_with("tutti simulate: 4.3e+09 messages take about ")) << contents(err);
+  EXPECT_EQ(contents(err).find('#'), std::string::npos);  // the bar is for terminals
+  EXPECT_EQ(contents(out), "");
 }
 
 TEST(simulate, rejects_ranks_that_exceed_the_memory) {

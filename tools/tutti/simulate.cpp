@@ -3,6 +3,7 @@
 // tutti simulate: the time of a call on a machine that is not at hand. It simulates the schedules
 // or composite plans of all ranks (src/simulation/).
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "base/report_text.hpp"
 #include "engines/engine_table.hpp"
 #include "explain.hpp"
+#include "progress_bar.hpp"
 #include "simulation/read_machine.hpp"
 #include "simulation_report.hpp"
 #include "subcommands.hpp"
@@ -21,6 +23,8 @@
 
 namespace tutti::tool {
 namespace {
+
+constexpr std::size_t max_drawn = 200'000;  // messages of a Gantt chart
 
 struct simulate_options {
   std::string name, machine, svg, engine = "mpi";
@@ -158,6 +162,45 @@ void choose(named_entry& e, const selection& by, const selection_context& s, sim
   }
 }
 
+// Shows on standard error how far a long simulation is. After a second it states how long the
+// simulation will take, if that is long.
+class progress_display {
+ public:
+  progress_display() = default;
+  progress_display(const progress_display&) = delete;
+  progress_display& operator=(const progress_display&) = delete;
+  ~progress_display() { bar_.end(); }
+  void operator()(const simulation::simulation_progress& p) {
+    const auto now = std::chrono::steady_clock::now();
+    if (p.messages < last_) {  // it starts once more
+      begin_ = now;
+      next_ = 1;
+      announced_ = false;
+    }
+    last_ = p.messages;
+    const double elapsed = std::chrono::duration<double>(now - begin_).count();
+    if (elapsed < next_ || p.messages <= 0 || p.expected <= 0) return;
+    next_ = elapsed + 0.2;
+    const double part = std::min(1.0, p.messages / p.expected), seconds = elapsed / part;
+    if (!announced_ && seconds > worth_a_line) {
+      bar_.end();
+      fmt::print(stderr, "tutti simulate: {:.2g} messages take about {}\n", p.expected,
+                 seconds < 90     ? fmt::format("{:.0f} seconds", seconds)
+                 : seconds < 5400 ? fmt::format("{:.0f} minutes", seconds / 60)
+                                  : fmt::format("{:.1f} hours", seconds / 3600));
+    }
+    announced_ = true;
+    if (bar_.on_terminal()) bar_.show(fmt::format("{:.2g} messages", p.messages), part);
+  }
+
+ private:
+  static constexpr double worth_a_line = 20;  // seconds
+  progress_bar bar_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  double last_ = 0, next_ = 1;
+  bool announced_ = false;
+};
+
 simulation_report simulate(const simulate_options& options) {
   simulation_report r;
   named_entry e = find_entry(options.name);
@@ -173,14 +216,17 @@ simulation_report simulate(const simulate_options& options) {
     const environment settings(options.engine);
     choose(e, settings.by(), simulation::context_of(c, simulator.links()), r);
     const bool wants_all = !options.svg.empty();
-    const simulation::simulation_options how{.max_recorded =
-                                                 wants_all ? std::size_t{200'000} : std::size_t{4'000'000}};
+    progress_display display;
+    const simulation::simulation_options how{
+        .max_recorded = wants_all ? max_drawn : std::size_t{4'000'000},
+        .must_record = wants_all,
+        .progress = [&](const simulation::simulation_progress& p) { display(p); }};
     r.result = e.composed.which != nullptr ? simulator.run(c, e.composed, settings.by(), how)
                                            : simulator.run(c, e.pure, how);
-    if (wants_all && !r.result.recorded)
-      throw called_wrongly{
-          fmt::format("--svg draws at most {} messages; simulate fewer ranks", how.max_recorded)};
     if (r.result.any_link) r.busiest_link = simulator.links().name_of_link(r.result.busiest_link);
+  } catch (const simulation::too_many_messages&) {
+    throw called_wrongly{fmt::format(
+        "--svg draws at most {} messages, and this call has more; simulate fewer ranks", max_drawn)};
   } catch (const simulation::not_simulated& fault) {
     throw called_wrongly{fmt::format("{} cannot be simulated: {}", options.name, fault.what())};
   } catch (const std::invalid_argument& fault) {

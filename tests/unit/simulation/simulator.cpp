@@ -315,6 +315,41 @@ TEST(simulator, recording_changes_no_time_and_is_limited) {
   EXPECT_TRUE(limited.sent.empty() && limited.critical_path().empty());
 }
 
+TEST(simulator, reports_progress) {
+  const struct {
+    const char *machine, *algorithm;
+    std::size_t recorded;
+  } cases[] = {{"flat", "allreduce/ring", 0},  // one rank stands for all
+               {"flat", "allreduce/ring", 1'000'000},
+               {"eight-per-node", "alltoall/pairwise", 0},
+               {"flat", "scatter/linear", 0}};
+  for (const auto& one : cases) {
+    const collective what = collective_of(one.algorithm);
+    std::vector<simulation_progress> seen;
+    const auto r = simulator(machine_named(one.machine), 200)
+                       .run(call_of(what, 8), read_choice(what, one.algorithm),
+                            {.max_recorded = one.recorded,
+                             .must_record = one.recorded != 0,
+                             .progress = [&](const simulation_progress& p) { seen.push_back(p); }});
+    const auto messages = static_cast<double>(r.messages);
+    ASSERT_FALSE(seen.empty()) << one.algorithm;
+    EXPECT_GE(seen.back().messages, messages - 20'000) << one.algorithm;
+    EXPECT_LE(seen.back().messages, messages) << one.algorithm;
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      EXPECT_EQ(seen[i].expected, messages) << one.algorithm;
+      if (i > 0) EXPECT_GT(seen[i].messages, seen[i - 1].messages) << one.algorithm;
+    }
+  }
+}
+
+TEST(simulator, can_reject_more_messages_than_are_recorded) {
+  simulator s(machine_named("flat"), 16);
+  const choice ring = read_choice(collective::allreduce, "allreduce/ring");
+  const simulated_call c = call_of(collective::allreduce, 4096);
+  EXPECT_THROW(s.run(c, ring, {.max_recorded = 479, .must_record = true}), too_many_messages);
+  EXPECT_TRUE(s.run(c, ring, {.max_recorded = 480, .must_record = true}).recorded);
+}
+
 TEST(simulator, rejects_what_the_machine_or_the_memory_cannot_hold) {
   EXPECT_THROW(simulator(machine_named("laptop"), 17), std::invalid_argument);
   EXPECT_THROW(simulator(machine_named("flat"), 0), std::invalid_argument);
