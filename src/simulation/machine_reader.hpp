@@ -46,6 +46,9 @@ class machine_reader {
   void sort_faults(const json::value& root);
   void report(std::string pointer, int line, std::string reason, std::string suggestion = "");
   bool expect(const json::value& v, json::value::type is, const std::string& pointer, std::string_view what);
+  /// Reports the first text or key with a control character, which messages and terminals would
+  /// execute or lose.
+  bool validate_texts(const json::value& v, const std::string& pointer);
   /// Reports members that are not in `known` (empty: any name is allowed), and duplicate members.
   void validate_keys(const json::value& object, const std::string& pointer,
                      std::span<const std::string_view> known);

@@ -17,6 +17,24 @@ void machine_reader::report(std::string pointer, int line, std::string reason, s
 
 namespace {
 
+// Bytes below 32, 127, and the control characters of Unicode (U+0080 to U+009F).
+bool is_control(std::string_view text, std::size_t i) {
+  const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[k]); };
+  if (byte(i) < 32 || byte(i) == 127) return true;
+  return byte(i) == 0xc2 && i + 1 < text.size() && byte(i + 1) >= 0x80 && byte(i + 1) < 0xa0;
+}
+
+// The text with "?" in place of each control character.
+std::string printable(std::string_view text) {
+  std::string made;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool control = is_control(text, i);
+    made += control ? '?' : text[i];
+    if (control && text[i] == '\xc2') ++i;
+  }
+  return made;
+}
+
 // The members and elements that lead to a place, by their number.
 std::vector<std::size_t> path_of(const json::value& root, std::string_view pointer) {
   std::vector<std::size_t> path;
@@ -39,6 +57,24 @@ std::vector<std::size_t> path_of(const json::value& root, std::string_view point
 }
 
 }  // namespace
+
+bool machine_reader::validate_texts(const json::value& v, const std::string& pointer) {
+  const auto validate = [&](std::string_view text, int line, const std::string& here) {
+    const std::string shown = printable(text);
+    if (shown == text) return true;
+    report(here, line, quoted(shown) + " contains a control character", "remove it, here shown as \"?\"");
+    return false;
+  };
+  if (v.is == json::value::type::text && !validate(v.text, v.line, pointer)) return false;
+  for (std::size_t i = 0; i < v.items.size(); ++i) {
+    const bool member = v.is == json::value::type::object;
+    const std::string here =
+        member ? child_pointer(pointer, printable(v.keys[i].name)) : child_pointer(pointer, i);
+    if (member && !validate(v.keys[i].name, v.keys[i].line, here)) return false;
+    if (!validate_texts(v.items[i], here)) return false;
+  }
+  return true;
+}
 
 void machine_reader::sort_faults(const json::value& root) {
   std::vector<std::pair<std::vector<std::size_t>, fault>> placed;

@@ -28,6 +28,7 @@ void machine_reader::read(std::string_view text) {
   const json::parsed parsed = json::parse(text);
   if (!parsed.good) return report("", parsed.line, parsed.problem);
   if (!expect(parsed.root, json::value::type::object, "", "a machine")) return;
+  if (!validate_texts(parsed.root, "")) return;
   read_document(parsed.root);
   sort_faults(parsed.root);
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests `tutti simulate` as a user sees it: texts, JSON, drawings, and what it rejects.
+#include <filesystem>
 #include <regex>
 #include <string>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tool.hpp"
 
@@ -139,6 +142,26 @@ TEST(simulate, rejects_with_one_message) {
     EXPECT_TRUE(r.text.starts_with("tutti simulate: ")) << r.text;
     EXPECT_EQ(r.text.find('\n'), r.text.size() - 1) << "more than one line: " << r.text;
   }
+}
+
+TEST(simulate, a_machine_is_a_regular_file) {
+  const scratch_folder folder;
+  ASSERT_EQ(::mkfifo(folder.path("pipe").c_str(), 0600), 0);
+  std::filesystem::create_directory(folder.path("directory"));
+  const auto message = [&](const std::string& file) {
+    const command_result r = shell("cd " + folder.path(".") + " && '" + TUTTI_TOOL +
+                                   "' simulate bcast --machine " + file + " --ranks 2 --bytes 8");
+    EXPECT_EQ(r.status, 2) << r.text;
+    return r.text;
+  };
+  EXPECT_EQ(message("pipe"), "tutti simulate: pipe is a FIFO, and only a regular file can be read\n");
+  EXPECT_EQ(message("./pipe"), "tutti simulate: ./pipe is a FIFO, and only a regular file can be read\n");
+  EXPECT_EQ(message("directory"),
+            "tutti simulate: directory is a folder, and only a regular file can be read\n");
+  folder.file("secret", "{}");
+  std::filesystem::permissions(folder.path("secret"), std::filesystem::perms::none);
+  if (::access(folder.path("secret").c_str(), R_OK) != 0)  // root may read it
+    EXPECT_EQ(message("secret"), "tutti simulate: secret cannot be read: Permission denied\n");
 }
 
 TEST(simulate, says_how_long_it_takes_and_ends_by_a_signal) {
