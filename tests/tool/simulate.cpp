@@ -56,6 +56,7 @@ TEST(simulate, parameters_compositions_and_the_choice_of_the_trees) {
   EXPECT_EQ(simulated("allreduce --machine flat --ranks 16 --bytes 8")["name"],
             "allreduce/recursive_doubling");
   EXPECT_EQ(simulated("barrier --machine slow-cluster-8 --ranks 100")["bytes"], 0);
+  EXPECT_EQ(simulated("bcast --machine flat --ranks 4 --bytes 0")["bytes"], 0);
   // Calls between two groups, and of neighbors.
   EXPECT_GT(simulated("bcast/across --machine flat --ranks 6 --bytes 64")["seconds"], 0);
   EXPECT_EQ(simulated("neighbor_alltoallv/scattered --machine flat --ranks 6 --bytes 64")["messages"], 12);
@@ -119,6 +120,8 @@ TEST(simulate, rejects_with_one_message) {
       {"allreduce/ring --machine flat --ranks 0 --bytes 8", "--ranks is 0; pass 1 to 1048576"},
       {"allreduce/ring --machine flat --ranks 2000000 --bytes 8", "--ranks is 2000000; pass 1 to 1048576"},
       {"alltoall/pairwise --machine flat --ranks 4 --bytes 8 --root 1", "alltoall has no root"},
+      {"bcast --machine flat --ranks 4", "--bytes is missing: the length of a block of bcast, such as 64K"},
+      {"allreduce/node_leader --machine flat --ranks 4", "--bytes is missing"},
       {"bcast --machine flat --ranks 4 --bytes 8 --root 4", "--root is 4, but ranks are 0 to 3"},
       {"bcast --machine flat --ranks 4 --bytes 8 --in-place", "does not work in place"},
       {"bcast --machine flat --ranks 4 --bytes 8 --ordered", "has no operator"},

@@ -31,6 +31,7 @@ struct simulate_options {
   std::string name, machine, svg, engine = "mpi";
   int ranks = 0, root = 0;
   std::size_t bytes = 0;
+  bool has_bytes = false;
   bool in_place = false, ordered = false, as_json = false, everything = false;
 };
 
@@ -125,6 +126,9 @@ simulation::simulated_call call_of(const simulate_options& options, const named_
   if (options.in_place &&
       (e.what == collective::barrier || e.what == collective::bcast || is_neighborhood(e.what)))
     throw called_wrongly{fmt::format("{} does not work in place; leave --in-place out", name_of(e.what))};
+  if (!options.has_bytes && e.what != collective::barrier)
+    throw called_wrongly{
+        fmt::format("--bytes is missing: the length of a block of {}, such as 64K", name_of(e.what))};
   if (options.bytes > (std::size_t{1} << 40))
     throw called_wrongly{fmt::format("--bytes is {}; pass at most 1T", options.bytes)};
   if (e.pure.pure != nullptr && has_restriction(e.pure.pure->restrictions, restriction::inter))
@@ -285,10 +289,12 @@ void add_simulate(CLI::App& app, int& status) {
       ->required();
   command->add_option("--machine", options->machine, "A machine of the list below, or a file")->required();
   command->add_option("--ranks", options->ranks, "How many")->required();
-  command
-      ->add_option("--bytes", options->bytes,
-                   "Bytes of a block, or of the vector if there are no blocks, such as 64K")
-      ->transform(as_size());
+  const CLI::Option* bytes =
+      command
+          ->add_option("--bytes", options->bytes,
+                       "Bytes of a block, or of the vector if there are no blocks, such as 64K; only "
+                       "barrier has none")
+          ->transform(as_size());
   command->add_option("--root", options->root, "Root of a rooted collective")->capture_default_str();
   command->add_flag("--in-place", options->in_place, "The call is in place");
   command->add_flag("--ordered", options->ordered, "The operator does not commute");
@@ -314,7 +320,10 @@ void add_simulate(CLI::App& app, int& status) {
            "  tutti simulate alltoall/bruck:k=4 --machine my-cluster.json --ranks 1024 --bytes 8 --json\n"
            "  tutti simulate allreduce/ring --machine flat --ranks 16 --bytes 1M --svg ring.svg\n";
   });
-  command->callback([options, &status] { status = print_simulation(*options); });
+  command->callback([options, bytes, &status] {
+    options->has_bytes = bytes->count() != 0;
+    status = print_simulation(*options);
+  });
 }
 
 }  // namespace tutti::tool
