@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests `tutti simulate` as a user sees it: texts, JSON, drawings, and what it rejects.
+#include <cstdio>
 #include <filesystem>
 #include <regex>
 #include <string>
@@ -29,7 +30,7 @@ TEST(simulate, prints_the_figures_of_simgrid) {
   EXPECT_EQ(r.status, 0) << r.text;
   for (const char* part : {"allreduce/recursive_doubling of 64 ranks on flat, 1048576 bytes",
                            "time          511.124 us", "messages      384, ", "busiest link  node ",
-                           "waiting       min ", "critical path", "0.000 us     0.300 us  rank "})
+                           "waiting       mean ", "critical path", "0.000 us     0.300 us  rank "})
     EXPECT_NE(r.text.find(part), r.text.npos) << part << "\n" << r.text;
 }
 
@@ -45,6 +46,24 @@ TEST(simulate, json) {
   EXPECT_EQ(j["busiest_link"]["name"], "node 3 up");
   EXPECT_EQ(j["critical_path"].front()["rank"], 3);
   EXPECT_EQ(j["critical_path"].back()["end"], j["seconds"]);
+}
+
+TEST(simulate, prints_how_long_ranks_wait) {
+  const std::string call = "simulate bcast/linear --machine flat --bytes 8 --ranks ";
+  const json waits = json::parse(tutti(call + "16 --json").text)["waiting"]["ranks"];
+  const std::string few = tutti(call + "16").text, many = tutti(call + "17").text,
+                    all = tutti(call + "17 --all").text;
+  for (const int rank : {0, 1, 15}) {
+    char line[80];
+    std::snprintf(line, sizeof line, "  rank %-7d %9.3f us", rank,
+                  waits[static_cast<std::size_t>(rank)].get<double>() * 1e6);
+    EXPECT_NE(few.find(line), few.npos) << line << "\n" << few;
+  }
+  // The root does nothing but send; the last rank waits for all of it.
+  EXPECT_NE(few.find("on rank 15, least 0.000 us on rank 0\n"), few.npos) << few;
+  EXPECT_EQ(many.find("waiting of each rank"), many.npos) << many;
+  EXPECT_NE(many.find("on rank 16, least 0.000 us on rank 0\n"), many.npos) << many;
+  EXPECT_NE(all.find("\n  rank 16 "), all.npos) << all;
 }
 
 TEST(simulate, parameters_compositions_and_the_choice_of_the_trees) {

@@ -300,7 +300,9 @@ void add_simulate(CLI::App& app, int& status) {
   command->add_flag("--ordered", options->ordered, "The operator does not commute");
   command->add_option("--engine", options->engine, "The engine whose trees choose, also inner calls")
       ->capture_default_str();
-  command->add_flag("--all", options->everything, "The whole critical path");
+  command->add_flag(
+      "--all", options->everything,
+      "The whole critical path, and how long each rank waits (shown for up to 16 ranks anyway)");
   command->add_flag("--json", options->as_json, "One object: seconds, critical_path[] ...; times in seconds");
   command->add_option("--svg", options->svg,
                       "A Gantt chart, a row for each rank, to this file; - is standard output");
