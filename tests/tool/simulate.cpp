@@ -241,6 +241,7 @@ TEST(simulate, help_lists_the_machines) {
   const command_result r = tutti("simulate --help");
   for (const char* name : {"  flat ", "  fat-tree ", "  eight-per-node ", "  dragonfly "})
     EXPECT_NE(r.text.find(name), r.text.npos) << name;
+  EXPECT_NE(r.text.find("200000"), r.text.npos) << r.text;  // what --svg draws
 }
 
 }  // namespace

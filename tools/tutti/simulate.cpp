@@ -304,8 +304,11 @@ void add_simulate(CLI::App& app, int& status) {
       "--all", options->everything,
       "The whole critical path, and how long each rank waits (shown for up to 16 ranks anyway)");
   command->add_flag("--json", options->as_json, "One object: seconds, critical_path[] ...; times in seconds");
-  command->add_option("--svg", options->svg,
-                      "A Gantt chart, a row for each rank, to this file; - is standard output");
+  command->add_option(
+      "--svg", options->svg,
+      fmt::format("A Gantt chart, a row for each rank, of at most {} messages, to this file; - is "
+                  "standard output",
+                  max_drawn));
   command->footer([] {
     return "It simulates the messages of all ranks: overheads, links that messages share fairly, and local\n"
            "work. Nothing is measured. docs/guide/scale.md describes the model and the files. All blocks "
