@@ -25,7 +25,7 @@ class composite_simulation : public event_run::observer {
   double end_of(int rank) const { return ranks_[static_cast<std::size_t>(rank)].end; }
   /// The round that determined the end of the rank; -1 if rounds are not recorded.
   std::int32_t last_round(int rank) const { return ranks_[static_cast<std::size_t>(rank)].previous; }
-  /// Of a rank: its plan, and the schedules of the inner calls that are in progress at the same time.
+  /// Of a rank: its plan, and the schedules of inner calls that are in progress at the same time.
   call_cost cost_of(int rank);
 
   void complete(std::uint32_t run, double now) override;
