@@ -60,7 +60,7 @@ std::uint32_t event_run::add(int rank, std::uint32_t context, rank_schedule&& s,
 }
 
 int event_run::member(const run& r, int peer) const {
-  if (one_for_all_) return r.rank;
+  if (representative_) return r.rank;
   const auto size = static_cast<int>(r.members.size());
   if (peer < 0 || (size != 0 && peer >= size))
     throw not_simulated("its schedule names a rank that does not exist");

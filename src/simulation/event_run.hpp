@@ -49,10 +49,10 @@ class event_run {
     ~observer() = default;
   };
 
-  /// If `one_for_all` is set, a single rank stands for all: peers are numbers of sends, as in
+  /// If `representative` is set, a single rank represents all: peers are numbers of sends, as in
   /// common_schedule.
-  event_run(const network& links, const machine& m, bool one_for_all = false)
-      : network_(links), machine_(m), one_for_all_(one_for_all) {}
+  event_run(const network& links, const machine& m, bool representative = false)
+      : network_(links), machine_(m), representative_(representative) {}
 
   /// Records rounds and messages as the options state, and reports the number of messages.
   void reset(const simulation_options& options, observer& o, double expected_messages);
@@ -107,7 +107,7 @@ class event_run {
   static std::uint32_t at(int i) noexcept { return static_cast<std::uint32_t>(i); }
   int member(const run& r, int peer) const;
   std::uint64_t key_of(const run& r, int from, int to, int peer) const noexcept {
-    return message_queues::key(one_for_all_ ? at(peer) : r.context, at(from), at(to));
+    return message_queues::key(representative_ ? at(peer) : r.context, at(from), at(to));
   }
   static constexpr std::int32_t none = -1;
 
@@ -165,7 +165,7 @@ class event_run {
 
   const network& network_;
   const machine& machine_;
-  const bool one_for_all_;
+  const bool representative_;
   observer* observer_ = nullptr;
   bool recording_ = false, must_record_ = false;
   std::size_t max_recorded_ = 0;

@@ -60,7 +60,7 @@ class simulator::state : private event_run::observer {
     if (is_symmetric(machine_) && !is_rooted(c.what) && !options.must_record)
       if (auto common = find_common_schedule(all, walked)) {
         const std::uint64_t messages = common->messages * all.size();
-        if (messages > options.max_recorded || messages == 0) return run_one_for_all(std::move(*common));
+        if (messages > options.max_recorded || messages == 0) return run_representative(std::move(*common));
       }
     start(options, cost.messages);
     for (int r = 0; r < network_.ranks(); ++r) events_.add(r, 0, std::move(all[index_of(r)]));
@@ -97,8 +97,8 @@ class simulator::state : private event_run::observer {
   }
 
   // The time of one rank is that of all.
-  simulation_result run_one_for_all(common_schedule&& common) {
-    const network one_link = network::of_one_for_all(machine_);
+  simulation_result run_representative(common_schedule&& common) {
+    const network one_link = network::of_representative(machine_);
     event_run one(one_link, machine_, true);
     one.reset({}, *this, 0);
     ends_.assign(1, 0);

@@ -13,7 +13,7 @@ bool same(const local_work& a, const local_work& b) { return a.copied == b.copie
 bool receives(step_kind k) { return k == step_kind::recv || k == step_kind::recv_reduce; }
 
 // Whether the transfers have the same kinds and lengths.
-bool same_form(const planned_round& a, const planned_round& b) {
+bool equal_transfers(const planned_round& a, const planned_round& b) {
   if (a.sends != b.sends || a.transfers.size() != b.transfers.size() || !same(a.before, b.before))
     return false;
   return std::equal(a.transfers.begin(), a.transfers.end(), b.transfers.begin(),
@@ -37,9 +37,9 @@ class walk {
         if (all_[r].open(rounds_[r]) != more || !same(rounds_[0].before, rounds_[r].before)) return {};
       if (!more) break;
       planned_round& first = rounds_[0];
-      if (!suits(first)) return {};
+      if (!is_plain_exchange(first)) return {};
       for (std::size_t r = 1; r < all_.size(); ++r)
-        if (!same_form(first, rounds_[r])) return {};
+        if (!equal_transfers(first, rounds_[r])) return {};
       planned_round one = first;
       for (std::size_t i = 0; i < one.sends; ++i) {
         one.transfers[i].peer = static_cast<std::int32_t>(i);
@@ -60,7 +60,7 @@ class walk {
   }
 
  private:
-  bool suits(const planned_round& r) const {
+  bool is_plain_exchange(const planned_round& r) const {
     if (r.sends * 2 != r.transfers.size() || r.transfers.size() > max_transfers) return false;
     for (std::size_t i = 0; i < r.transfers.size(); ++i) {
       const planned_transfer& t = r.transfers[i];

@@ -6,7 +6,7 @@
 // peer, with the same j. Then all ranks are in the same state at any time, all links have the same
 // messages, and a message arrives when the rank's own send number j arrives at its peer.
 //
-// Most algorithms without a root are of this kind if the number of ranks suits them.
+// Most algorithms without a root are of this kind, some of them for powers of two only.
 #pragma once
 
 #include <cstdint>

@@ -185,8 +185,8 @@ TEST(simulator, messages_and_bytes_of_every_algorithm) {
     }
 }
 
-// One rank stands for all where that is exact: the times are those of a simulation of all ranks.
-TEST(simulator, one_rank_for_all) {
+// One rank represents all where that is exact: the times are those of a simulation of all ranks.
+TEST(simulator, a_representative_rank_has_the_times_of_all) {
   std::size_t alike = 0;
   machine m = machine_named("flat");
   m.copy_speed = 10e9;
