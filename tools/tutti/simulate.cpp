@@ -168,42 +168,49 @@ void choose(named_entry& e, const selection& by, const selection_context& s, sim
   }
 }
 
-// Shows on standard error how far a long simulation is. After a second it states how long the
-// simulation will take, if that is long.
+// Shows on standard error how far a long simulation is. A second after its first messages it states
+// how long it will take, if that is long.
 class progress_display {
  public:
   progress_display() = default;
   progress_display(const progress_display&) = delete;
   progress_display& operator=(const progress_display&) = delete;
   ~progress_display() { bar_.end(); }
+
   void operator()(const simulation::simulation_progress& p) {
     const auto now = std::chrono::steady_clock::now();
-    if (p.messages < last_) {  // it starts once more
+    if (last_ < 0 || p.messages < last_) {  // it starts, maybe once more
       begin_ = now;
+      first_ = p.messages;
       next_ = 1;
       announced_ = false;
     }
     last_ = p.messages;
     const double elapsed = std::chrono::duration<double>(now - begin_).count();
-    if (elapsed < next_ || p.messages <= 0 || p.expected <= 0) return;
+    if (elapsed < next_ || p.messages <= first_) return;
     next_ = elapsed + 0.2;
-    const double part = std::min(1.0, p.messages / p.expected), seconds = elapsed / part;
-    if (!announced_ && seconds > worth_a_line) {
+    const double left = elapsed * std::max(0.0, p.expected - p.messages) / (p.messages - first_);
+    if (!announced_ && left > worth_a_line) {
       bar_.end();
-      fmt::print(stderr, "tutti simulate: {:.2g} messages take about {}\n", p.expected,
-                 seconds < 90     ? fmt::format("{:.0f} seconds", seconds)
-                 : seconds < 5400 ? fmt::format("{:.0f} minutes", seconds / 60)
-                                  : fmt::format("{:.1f} hours", seconds / 3600));
+      fmt::print(stderr, "tutti simulate: {:.2g} messages take about {}\n", p.expected, duration(left));
     }
     announced_ = true;
-    if (bar_.on_terminal()) bar_.show(fmt::format("{:.2g} messages", p.messages), part);
+    if (bar_.on_terminal())
+      bar_.show(fmt::format("{:.2g} messages, {} left", p.messages, duration(left)),
+                std::min(1.0, p.messages / p.expected));
   }
 
  private:
+  static std::string duration(double seconds) {
+    if (seconds < 90) return fmt::format("{:.0f} seconds", seconds);
+    if (seconds < 5400) return fmt::format("{:.0f} minutes", seconds / 60);
+    return fmt::format("{:.1f} hours", seconds / 3600);
+  }
+
   static constexpr double worth_a_line = 20;  // seconds
   progress_bar bar_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  double last_ = 0, next_ = 1;
+  std::chrono::steady_clock::time_point begin_{};
+  double first_ = 0, last_ = -1, next_ = 1;
   bool announced_ = false;
 };
 
@@ -223,10 +230,10 @@ simulation_report simulate(const simulate_options& options) {
     choose(e, settings.by(), simulation::context_of(c, simulator.links()), r);
     const bool wants_all = !options.svg.empty();
     progress_display display;
-    const simulation::simulation_options how{
-        .max_recorded = wants_all ? max_drawn : std::size_t{4'000'000},
-        .must_record = wants_all,
-        .progress = [&](const simulation::simulation_progress& p) { display(p); }};
+    simulation::simulation_options how{.max_recorded = wants_all ? max_drawn : std::size_t{4'000'000},
+                                       .must_record = wants_all};
+    // A call that is drawn has few messages, or is rejected soon.
+    if (!wants_all) how.progress = [&](const simulation::simulation_progress& p) { display(p); };
     r.result = e.composed.which != nullptr ? simulator.run(c, e.composed, settings.by(), how)
                                            : simulator.run(c, e.pure, how);
     if (r.result.any_link) r.busiest_link = simulator.links().name_of_link(r.result.busiest_link);
