@@ -111,7 +111,7 @@ TEST(simulation_record, reports_progress) {
     EXPECT_LE(seen.back().messages, messages) << one.algorithm;
     for (std::size_t i = 0; i < seen.size(); ++i) {
       EXPECT_EQ(seen[i].expected, messages) << one.algorithm;
-      if (i > 0) EXPECT_GT(seen[i].messages, seen[i - 1].messages) << one.algorithm;
+      EXPECT_GT(seen[i].messages, i == 0 ? -1 : seen[i - 1].messages) << one.algorithm;
     }
   }
 }
