@@ -99,6 +99,10 @@ class rank_schedule {
 
   std::span<std::uint64_t> words() noexcept { return words_; }
   std::size_t memory() const noexcept;
+  /// The transfers of the round that has the most.
+  std::size_t longest_round() const noexcept;
+  /// The messages that it sends. Walks through the schedule and rewinds it.
+  std::uint64_t count_messages();
 
  private:
   struct extent {  // of a place, in elements or words
