@@ -9,7 +9,7 @@
 namespace tutti::simulation {
 namespace {
 
-constexpr double unknown = std::numeric_limits<double>::infinity();
+constexpr double unknown_bytes = std::numeric_limits<double>::infinity();
 
 struct file_names {
   const char *limit, *used, *droppable;  // the last one is a line of memory.stat
@@ -20,7 +20,7 @@ constexpr file_names version_2{"memory.max", "memory.current", "inactive_file"};
 double number_in(const std::string& file) {
   std::ifstream in(file);
   double n = 0;
-  return in >> n ? n : unknown;  // "max" is no number
+  return in >> n ? n : unknown_bytes;  // "max" is no number
 }
 
 double droppable_bytes(const std::string& file, std::string_view line) {
@@ -33,7 +33,7 @@ double droppable_bytes(const std::string& file, std::string_view line) {
 
 double left_in(const std::string& folder, const file_names& names) {
   const double limit = number_in(folder + "/" + names.limit), used = number_in(folder + "/" + names.used);
-  if (limit == unknown || used == unknown) return unknown;
+  if (limit == unknown_bytes || used == unknown_bytes) return unknown_bytes;
   const double droppable = droppable_bytes(folder + "/memory.stat", names.droppable);
   return std::max(0.0, limit - std::max(0.0, used - droppable));
 }
@@ -58,7 +58,7 @@ bool has_controller(const std::string& controllers, std::string_view name) {
 }  // namespace
 
 double memory_of_control_groups(std::string_view groups, const std::string& mount) {
-  double least = unknown;
+  double least = unknown_bytes;
   std::istringstream lines{std::string(groups)};
   // A line is NUMBER:CONTROLLERS:PATH. Version 2 has no controllers there.
   for (std::string line; std::getline(lines, line);) {
