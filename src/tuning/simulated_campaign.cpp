@@ -318,7 +318,7 @@ class simulated_campaign {
 
   rules rules_without_native() const {
     rules r;
-    r.floor = 0.01;  // a simulated time has no noise, but the model has errors
+    r.floor = 0.0005;  // a simulated time has no noise
     r.gain = options_.gain;
     r.always.demand(condition::native, false);
     r.always.demand(condition::inter, false);
