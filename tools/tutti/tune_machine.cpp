@@ -12,6 +12,7 @@
 #include <map>
 #include <sstream>
 #include <thread>
+#include <tuple>
 #include <unordered_map>
 
 #include <fmt/core.h>
@@ -86,6 +87,51 @@ void reject_options_of_measurements(const tune_options& w) {
     if (std::find(collective_names.begin(), collective_names.end(), name) == collective_names.end())
       throw called_wrongly{"there is no collective " + tutti::detail::quoted(name) + "; " +
                            suggest(name, collective_names)};
+}
+
+using simulation::machine;
+
+auto fields(const simulation::protocol& p) {
+  return std::tie(p.eager_limit, p.envelope, p.send_overhead, p.receive_overhead, p.rendezvous_overhead,
+                  p.handshake, p.message_bandwidth);
+}
+auto fields(const simulation::link_class& l) { return std::tie(l.latency, l.bandwidth); }
+auto fields(const simulation::fat_tree_level& l) {
+  return std::tuple_cat(std::tie(l.children, l.parents), fields(l.link));
+}
+auto fields(const simulation::tree_switch& s) {
+  return std::tuple_cat(std::tie(s.above, s.nodes), fields(s.link));
+}
+auto fields(const simulation::dragonfly& d) {
+  return std::tuple_cat(std::tie(d.groups, d.routers, d.nodes), fields(d.node_link), fields(d.local_link),
+                        fields(d.global_link));
+}
+
+bool have_same_network(const machine& a, const machine& b) {
+  const auto same = [](const auto& x, const auto& y) { return fields(x) == fields(y); };
+  return a.network == b.network && same(a.between_nodes, b.between_nodes) && same(a.node_link, b.node_link) &&
+         same(a.groups, b.groups) &&
+         std::equal(a.levels.begin(), a.levels.end(), b.levels.begin(), b.levels.end(), same) &&
+         std::equal(a.switches.begin(), a.switches.end(), b.switches.begin(), b.switches.end(), same);
+}
+
+// The trees distinguish the machines by their ranks per node alone.
+void reject_other_machines(const std::vector<tuning::simulated_machine>& all) {
+  for (std::size_t i = 1; i < all.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k) {
+      const machine &a = all[k].model, &b = all[i].model;
+      if (!have_same_network(a, b))
+        throw called_wrongly{
+            fmt::format("{} and {} have different networks between nodes, but the trees of one document are "
+                        "for one network; tune for each by itself",
+                        echoed(all[k].name), echoed(all[i].name))};
+      if (a.ranks_per_node == b.ranks_per_node)
+        throw called_wrongly{
+            fmt::format("{} and {} both have {} per node, by which the trees distinguish machines; name one "
+                        "of them",
+                        echoed(all[k].name), echoed(all[i].name),
+                        a.ranks_per_node == 1 ? "one rank" : fmt::format("{} ranks", a.ranks_per_node))};
+    }
 }
 
 // The times of an interrupted run, in a file beside the output. Its first line identifies what was
@@ -232,7 +278,8 @@ std::vector<std::size_t> sizes_of(const tune_options& w) {
   return sizes;
 }
 
-// `identity` receives the texts of the machines.
+// `identity` receives the texts of the machines and the command. The times of compositions depend
+// on all of it, because the trees for all pure algorithms choose their inner calls.
 tuning::simulated_options read_options(const tune_options& w, std::string& identity) {
   tuning::simulated_options options;
   options.ranks = read_ranks(w.rank_list, w.quick);
@@ -241,6 +288,7 @@ tuning::simulated_options read_options(const tune_options& w, std::string& ident
     identity += name + "\n" + m.text + "\n";
     options.machines.push_back({name, std::move(m.made)});
   }
+  reject_other_machines(options.machines);
   for (const int p : options.ranks)
     for (const tuning::simulated_machine& m : options.machines)
       if (const auto most = m.model.max_nodes() * m.model.ranks_per_node; most != 0 && p > most)
@@ -251,6 +299,7 @@ tuning::simulated_options read_options(const tune_options& w, std::string& ident
   options.natives = {tuning::peer_mpi::open_mpi, tuning::peer_mpi::mpich};
   options.threads = std::max(1u, std::thread::hardware_concurrency());
   if (w.gain_given) options.gain = options.gain_over_native = w.gain / 100;
+  identity += description(w, options.ranks)["command"];
   return options;
 }
 

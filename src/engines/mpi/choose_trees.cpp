@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Chooses the built-in trees of an MPI job, once at its start: by its nodes, and by the speed of the
-// network between them.
+// Chooses the built-in trees of an MPI job, once at its start: by its nodes, and by the speed of
+// the network between them.
 #include <algorithm>
 #include <cstdint>
 #include <vector>

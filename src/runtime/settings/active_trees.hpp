@@ -22,11 +22,11 @@ struct trees_file {
 };
 trees_file user_trees();
 
-/// The built-in trees of this name (endpoint::trees()). Both halves of user_trees() override them. The files of
-/// TUTTI_COLL_COMPOSITION_JSON_FILE and TUTTI_COLL_SELECTION_JSON_FILE override that, each with its
-/// own half. Reports on stderr, once for a job: a file with errors, with all its errors, and trees
-/// in a file that no variable reads. A file with errors is ignored; with TUTTI_COLL_STRICT=1 it is
-/// a usage_error.
+/// The built-in trees of this name (endpoint::trees()). Both halves of user_trees() override them.
+/// The files of TUTTI_COLL_COMPOSITION_JSON_FILE and TUTTI_COLL_SELECTION_JSON_FILE override that,
+/// each with its own half. Reports on stderr, once for a job: a file with errors, with all its
+/// errors, and trees in a file that no variable reads. A file with errors is ignored; with
+/// TUTTI_COLL_STRICT=1 it is a usage_error.
 std::shared_ptr<const document> load_trees(std::string_view builtin);
 
 /// selection_context::engine for these trees: the bits of the declared conditions that hold. A
