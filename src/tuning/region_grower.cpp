@@ -194,30 +194,25 @@ class region_grower {
 
   // Calls of one node and of several are different calls, and so are those with different numbers
   // of ranks per node. Nodes with different numbers of ranks, whose ranks_per_node is 0, get the
-  // choice for the smallest measured number.
+  // choice for the smallest measured number. Their own measurements count if there are no others.
   tree_node node(condition_bits extra) const {
-    std::map<std::uint64_t, by_ranks> by_ranks_per_node;  // 0: one node
-    bool any_nodes = false;
+    by_ranks one_node;
+    std::map<std::uint64_t, by_ranks> by_ranks_per_node;  // of several nodes
     for (const point& p : points_) {
       if ((conditions_of(p.context) & extra) != extra) continue;
-      const std::uint64_t per_node =
-          p.context.nodes > 1 ? value_of(quantity::ranks_per_node, p.context) : std::uint64_t{0};
-      any_nodes = any_nodes || per_node != 0;
-      by_ranks_per_node[per_node][p.context.call.ranks].push_back(&p);
+      by_ranks& of =
+          p.context.nodes > 1 ? by_ranks_per_node[value_of(quantity::ranks_per_node, p.context)] : one_node;
+      of[p.context.call.ranks].push_back(&p);
     }
-    if (by_ranks_per_node.empty()) return base_;
+    if (one_node.empty() && by_ranks_per_node.empty()) return base_;
     intervals all;
-    if (!any_nodes) return node_of(by_ranks_per_node.begin()->second, extra, all);
+    if (by_ranks_per_node.empty()) return node_of(one_node, extra, all);
+    if (by_ranks_per_node.size() > 1) by_ranks_per_node.erase(0);
     interval& nodes = all[static_cast<std::size_t>(quantity::nodes)];
     interval& per_node = all[static_cast<std::size_t>(quantity::ranks_per_node)];
     std::vector<tree_step> of_nodes, of_per_node;
     nodes = {1, 1};
-    const auto one_node = by_ranks_per_node.find(0);
-    of_nodes.push_back(
-        {1,
-         one_node != by_ranks_per_node.end() ? node_of(one_node->second, extra, all) : restricted(base_, all),
-         {}});
-    if (one_node != by_ranks_per_node.end()) by_ranks_per_node.erase(one_node);
+    of_nodes.push_back({1, one_node.empty() ? restricted(base_, all) : node_of(one_node, extra, all), {}});
     nodes = {2, tree_step::open};
     per_node = {0, tree_step::open};
     for (auto at = by_ranks_per_node.begin(); at != by_ranks_per_node.end(); ++at) {

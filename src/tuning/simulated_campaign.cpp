@@ -111,19 +111,25 @@ class simulated_campaign {
 
  private:
   // Calls within one node are simulated on the machine with the largest nodes. Compositions make
-  // such calls.
+  // such calls. The trees have no choice of their own for nodes with different numbers of ranks, if
+  // there are equal ones (region_grower.cpp), so ranks that leave a node half empty are left out.
   void make_tasks() {
     int largest = 0;
     for (const simulated_machine& m : options_.machines) largest = std::max(largest, m.model.ranks_per_node);
+    std::vector<task> of_equal_nodes, of_others;
     for (std::size_t m = 0; m < options_.machines.size(); ++m)
       for (const int p : options_.ranks) {
         const simulation::machine& model = options_.machines[m].model;
         const int nodes = (p + model.ranks_per_node - 1) / model.ranks_per_node;
         if (nodes == 1 && model.ranks_per_node != largest) continue;
         if (model.max_nodes() != 0 && nodes > model.max_nodes()) continue;
+        const int of_finest = model.ranks_per_node / model.sockets;
+        std::vector<task>& tasks = p <= of_finest ? tasks_ : p % of_finest == 0 ? of_equal_nodes : of_others;
         for (const collective what : options_.collectives)
-          if (!is_neighborhood(what)) tasks_.push_back({m, p, what, {}});
+          if (!is_neighborhood(what)) tasks.push_back({m, p, what, {}});
       }
+    std::vector<task>& several = of_equal_nodes.empty() ? of_others : of_equal_nodes;
+    tasks_.insert(tasks_.end(), several.begin(), several.end());
     // The long ones first, so that no thread begins one when the others are done.
     std::stable_sort(tasks_.begin(), tasks_.end(),
                      [](const task& a, const task& b) { return a.ranks > b.ranks; });
@@ -179,7 +185,7 @@ class simulated_campaign {
       if (const auto known = times_.find(key)) {
         ++known_;
         const double us = *known * 1e6;
-        return us <= max_us ? std::optional<double>(us) : std::nullopt;
+        return std::isfinite(us) && us <= max_us ? std::optional<double>(us) : std::nullopt;
       }
     }
     double seconds = std::numeric_limits<double>::infinity();

@@ -4,9 +4,12 @@
 // (src/simulation/), and grows decision trees from these times. Nothing is measured, so the
 // machines need not be at hand, and the result is the same each time.
 //
-// The machines of one campaign have the same network and different numbers of ranks per node. The
-// trees distinguish them by that number. A composition makes inner calls on one rank of each node;
-// the trees grown so far for pure algorithms choose them.
+// The trees distinguish the machines of a campaign by their ranks per node. Machines with the same
+// number of these are several models of one machine: the best choice is that of the least geometric
+// mean, among those that are not much slower than the best on any of them.
+//
+// A composition makes inner calls on one rank of each node. The trees grown so far for pure
+// algorithms choose them.
 //
 // `tutti tune --machine` calls it.
 #pragma once

@@ -2,6 +2,8 @@
 //
 // Tests the way from measured numbers to decision trees, with invented numbers: which choices are
 // made and which are not. Every document must be legal and, on top of the previous trees, total.
+#include "tuning/grow.hpp"
+
 #include <cmath>
 #include <functional>
 #include <random>
@@ -12,7 +14,6 @@
 
 #include "support/seed.hpp"
 #include "tuning/candidates.hpp"
-#include "tuning/grow.hpp"
 #include "tuning/guidelines.hpp"
 #include "tuning/tree_nodes.hpp"
 

@@ -22,11 +22,12 @@ using json = nlohmann::ordered_json;
 constexpr int max_predicted_ranks = 1024;
 constexpr std::uint64_t max_messages = 500'000;
 
-// The machines for which the built-in trees are simulated.
+// The machine for which the built-in trees of the call were simulated. They change at the same
+// numbers of ranks per node (region_grower.cpp).
 std::string machine_of(const queried_call& c) {
   const bool slow = c.builtin_trees.find("slow") != std::string::npos;
   const int per_node = c.context.ranks_per_node;
-  return fmt::format("{}-cluster-{}", slow ? "slow" : "fast", per_node < 2 ? 1 : per_node < 23 ? 8 : 64);
+  return fmt::format("{}-cluster-{}", slow ? "slow" : "fast", per_node < 2 ? 1 : per_node <= 16 ? 8 : 64);
 }
 
 simulation::simulated_call simulated_call_of(const queried_call& c) {

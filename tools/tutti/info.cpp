@@ -132,13 +132,30 @@ json transports_of_all(communicator& world) {
   return found;
 }
 
-// Starts the ranks of an MPI job, if this process is one. Adds their topology, and how they
-// exchange data. Returns whether this process prints, which all ranks but the first do not.
+// The names of the built-in trees of all ranks, each once. A job has one name.
+json trees_of_all(communicator& world) {
+  const std::string_view mine = endpoint_of(impl_of(world)).trees();
+  const std::vector<char> text(mine.begin(), mine.end());
+  const auto [all, counts] = world.allgatherv(send_buf(text), recv_counts_out());
+  json found = json::array();
+  auto from = all.begin();
+  for (const auto count : counts) {
+    const json name = std::string(from, from + count);
+    if (std::find(found.begin(), found.end(), name) == found.end()) found.push_back(name);
+    from += count;
+  }
+  return found;
+}
+
+// Starts the ranks of an MPI job, if this process is one. Adds their topology, their built-in
+// trees, and how they exchange data. Returns whether this process prints, which all ranks but the
+// first do not.
 bool add_ranks(json& to) {
   to["transports"] = json();
+  to["builtin_trees"] = json();
   if (!find_launcher().mpi) return true;
   bool is_first = true;
-  json found, topology;
+  json found, topology, trees;
   run_options options;
   options.engine = "mpi";
   const int status = run(
@@ -146,12 +163,14 @@ bool add_ranks(json& to) {
       [&](communicator& world) {
         is_first = world.rank() == 0;
         found = transports_of_all(world);
+        trees = trees_of_all(world);
         const endpoint& ep = endpoint_of(impl_of(world));
         topology = describe_topology(ep.topology(), ep.node_level());
       },
       std::nothrow);
   if (status != 0) return is_first;
   to["transports"] = found;
+  to["builtin_trees"] = trees;
   to["topology"].update(topology);
   return is_first;
 }
@@ -256,7 +275,15 @@ void print_table(const json& all) {
     for (const auto& fact : one["transports"])
       fmt::print("  {}{}\n", transports.size() > 1 ? "  " : "", value_of_user(fact));
   }
-  fmt::print("\ntrees\n  {}\n", all["trees"].is_null() ? "the built-in ones" : value_of_user(all["trees"]));
+  std::string builtin;
+  for (const auto& name : all.value("builtin_trees", json()))
+    builtin += (builtin.empty() ? "" : ", ") + text(name);
+  const bool has_file = !all["trees"].is_null();
+  if (builtin.empty())
+    builtin = "the built-in ones";
+  else
+    builtin = (has_file ? "the built-in trees " : "the built-in ones, ") + builtin;
+  fmt::print("\ntrees\n  {}\n", has_file ? value_of_user(all["trees"]) + ", on top of " + builtin : builtin);
   fmt::print("\n{} algorithms (tutti list)\n\nvariables\n", all["algorithms"].get<std::size_t>());
   for (const auto& v : all["variables"]) {
     const std::string preset = text(v["default"]).empty() ? "nothing" : text(v["default"]);
@@ -283,7 +310,7 @@ void add_info(CLI::App& app, int& status) {
   info->add_flag("--json", options->as_json, "One JSON object");
   info->add_flag("--markdown", options->as_markdown, "The table of variables, as in docs/environment.md");
   info->add_flag("--ranks", options->as_ranks,
-                 "Run as the ranks of an MPI job, and name their topology and transports");
+                 "Run as the ranks of an MPI job, and name their topology, built-in trees and transports");
   info->footer(
       "Examples:\n  tutti info\n  tutti info --json | jq .modules\n  mpirun -n 4 tutti info --ranks\n");
   info->callback([options, &status] {

@@ -339,7 +339,7 @@ void add_tune(CLI::App& app, int& status) {
       "~/.config/tutti/trees.json. The report lists the performance guidelines that the engine's own\n"
       "collectives violate (allreduce <= reduce + bcast ...).\n"
       "With --machine the times are simulated. The trees hold for calls on these numbers of ranks and of\n"
-      "ranks per node. An interrupted run goes on where it was, if --output is the same.\n"
+      "ranks per node. The same command with --output goes on where an interrupted run was.\n"
       "Status 0: done; 1: a wrong result, or a rank failed; 2: called wrongly, or the file cannot be "
       "written.\n\n"
       "Examples:\n"

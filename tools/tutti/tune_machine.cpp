@@ -232,7 +232,8 @@ std::vector<std::size_t> sizes_of(const tune_options& w) {
   return sizes;
 }
 
-// `identity` receives the texts of the machines.
+// `identity` receives the texts of the machines and the command. The times of compositions depend
+// on all of it, because the trees for all pure algorithms choose their inner calls.
 tuning::simulated_options read_options(const tune_options& w, std::string& identity) {
   tuning::simulated_options options;
   options.ranks = read_ranks(w.rank_list, w.quick);
@@ -241,6 +242,10 @@ tuning::simulated_options read_options(const tune_options& w, std::string& ident
     identity += name + "\n" + m.text + "\n";
     options.machines.push_back({name, std::move(m.made)});
   }
+  for (std::size_t i = 1; i < w.machines.size(); ++i)
+    if (std::find(w.machines.begin(), w.machines.begin() + static_cast<std::ptrdiff_t>(i), w.machines[i]) !=
+        w.machines.begin() + static_cast<std::ptrdiff_t>(i))
+      throw called_wrongly{fmt::format("--machine names {} twice", echoed(w.machines[i]))};
   for (const int p : options.ranks)
     for (const tuning::simulated_machine& m : options.machines)
       if (const auto most = m.model.max_nodes() * m.model.ranks_per_node; most != 0 && p > most)
@@ -251,6 +256,7 @@ tuning::simulated_options read_options(const tune_options& w, std::string& ident
   options.natives = {tuning::peer_mpi::open_mpi, tuning::peer_mpi::mpich};
   options.threads = std::max(1u, std::thread::hardware_concurrency());
   if (w.gain_given) options.gain = options.gain_over_native = w.gain / 100;
+  identity += description(w, options.ranks)["command"];
   return options;
 }
 

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tests trees that are grown from simulated times. The oracle simulates every candidate of every
+// call, without leaving any out, and compares the choice of the trees with the best of them.
+#include "tuning/simulated_campaign.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "selection/resolve.hpp"
+#include "simulation/read_machine.hpp"
+#include "simulation/simulator.hpp"
+#include "tuning/candidates.hpp"
+#include "tuning/tree_nodes.hpp"
+
+namespace tutti::tuning {
+namespace {
+
+using enum collective;
+constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double floor_of_campaign = 0.01;
+
+const document& base() {
+  static const document d = builtin_document("common");
+  return d;
+}
+
+// Two machines of one network: nodes of one rank, and of four.
+simulated_options small_campaign(bool parameters) {
+  const auto machine = [](int ranks_per_node) {
+    simulation::machine_result r =
+        simulation::read_machine(simulation::builtin_machine("fast-cluster-8"), "fast");
+    if (!r.good()) throw std::runtime_error(r.faults.front().text());
+    r.made.ranks_per_node = ranks_per_node;
+    return simulated_machine{"nodes of " + std::to_string(ranks_per_node), std::move(r.made)};
+  };
+  simulated_options o;
+  o.machines = {machine(1), machine(4)};
+  o.ranks = {4, 6, 8, 16};
+  o.collectives = {barrier, bcast, allreduce, allgather, gatherv, neighbor_alltoallv};
+  o.sizes = {8, 4096, 262144};
+  o.parameters = parameters;
+  o.natives = {peer_mpi::open_mpi, peer_mpi::mpich};
+  return o;
+}
+
+simulated_result run_of(const simulated_options& o, std::map<std::string, double>* store = nullptr) {
+  const known_times times{[store](const std::string& key) {
+                            if (store == nullptr || !store->contains(key)) return std::optional<double>();
+                            return std::optional<double>(store->at(key));
+                          },
+                          [store](const std::string& key, double seconds) {
+                            if (store != nullptr) store->emplace(key, seconds);
+                          }};
+  double last = 0;
+  simulated_result r = run_simulated_campaign(base(), o, times, [&](const std::string& what, double part) {
+    EXPECT_FALSE(what.empty());
+    EXPECT_TRUE(part >= last && part < 1 + 1e-9) << part << " after " << last;
+    last = part;
+  });
+  EXPECT_NEAR(last, 1, 1e-9);
+  EXPECT_EQ(faults_of(base(), r.trees.made), "") << write_tree(r.trees.made);
+  return r;
+}
+
+// One call, and the times that the oracle simulates for it.
+class oracle {
+ public:
+  oracle(const simulation::machine& m, int ranks, collective what, std::size_t size) : on_(m, ranks) {
+    call_.what = what;
+    call_.count = what == barrier ? 0 : size / call_.element_bytes;
+    context = simulation::context_of(call_, on_.links());
+  }
+  double us(const leaf& l) { return 1e6 * on_.run(call_, l.chosen).seconds; }
+  double us(const leaf& composed, const selection& inner) {
+    return 1e6 * on_.run(call_, composed.composed, inner).seconds;
+  }
+  // What a document chooses, without native collectives.
+  double us(const document& d) {
+    const selection by{std::make_shared<const document>(d), {}};
+    const leaf& composed = decide(d, context, tree_half::composition);
+    return composed.what == leaf::kind::composed ? us(composed, by) : us(decide(d, context));
+  }
+  double us(peer_mpi mpi) {
+    const auto its = peer_choice(mpi, context);
+    return its->composed.which != nullptr ? 1e6 * on_.run(call_, its->composed, peer_selection(mpi)).seconds
+                                          : 1e6 * on_.run(call_, its->pure).seconds;
+  }
+  std::vector<candidate> candidates(bool parameters) const {
+    return pure_candidates(context, std::max<std::size_t>(1, call_.count), parameters, {});
+  }
+  std::vector<candidate> compositions(bool parameters) const {
+    return composed_candidates(context, std::max<std::size_t>(1, call_.count), parameters);
+  }
+
+  selection_context context;
+
+ private:
+  simulation::simulated_call call_;
+  simulation::simulator on_;
+};
+
+// Calls `test` for every call between nodes of a campaign that the trees distinguish.
+template <class Test>
+void for_each_call(const simulated_options& o, const Test& test) {
+  for (const simulated_machine& m : o.machines)
+    for (const int p : o.ranks)
+      for (const collective what : o.collectives) {
+        if (is_neighborhood(what) || p <= m.model.ranks_per_node || p % m.model.ranks_per_node != 0) continue;
+        for (const std::size_t size : o.sizes) {
+          SCOPED_TRACE(std::string(name_of(what)) + " of " + std::to_string(p) + " ranks, " + m.name + ", " +
+                       std::to_string(size) + " bytes");
+          oracle one(m.model, p, what, size);
+          test(one, what == barrier ? 0 : size);
+          if (what == barrier) break;
+        }
+      }
+}
+
+const cell* cell_of(const simulated_result& r, const selection_context& s, std::size_t size) {
+  for (const cell& c : r.cells)
+    if (c.context.call.what == s.call.what && c.context.call.ranks == s.call.ranks &&
+        c.context.nodes == s.nodes && c.size == size)
+      return &c;
+  return nullptr;
+}
+
+class simulated_trees : public testing::TestWithParam<bool> {};
+
+TEST_P(simulated_trees, choose_the_best_of_all_candidates_within_the_required_gain) {
+  const simulated_options o = small_campaign(GetParam());
+  const simulated_result r = run_of(o);
+  const document both = overlay(base(), r.trees.made);
+  const selection by{std::make_shared<const document>(both), {}};
+  EXPECT_GT(r.simulated, 0u);
+  EXPECT_FALSE(r.trees.changes.empty());
+  int calls = 0, kept = 0, faster = 0;
+  for_each_call(o, [&](oracle& one, std::size_t size) {
+    const cell* const timed = cell_of(r, one.context, size);
+    ASSERT_NE(timed, nullptr);
+    double best = infinite;
+    leaf best_leaf;
+    for (const candidate& c : one.candidates(o.parameters)) {
+      const double us = one.us(c.use);
+      if (us < best) best = us, best_leaf = c.use;
+      for (const timing& t : timed->pure)
+        if (same(t.use, c.use) && !same(c.use, decide(base(), one.context))) {
+          EXPECT_NEAR(t.us, us, 1e-6 * us) << c.name;
+        }
+    }
+    const bool was_kept = std::any_of(timed->pure.begin(), timed->pure.end(),
+                                      [&](const timing& t) { return same(t.use, best_leaf); });
+    for (const candidate& c : one.compositions(o.parameters)) best = std::min(best, one.us(c.use, by));
+    const double chosen = one.us(both), before = one.us(base());
+    // A vector form has one choice for all sizes.
+    const bool is_vector = is_vector_form(one.context.call.what);
+    EXPECT_LE(chosen, before * (is_vector ? 1 + floor_of_campaign : 1 + 1e-9));
+    ++calls;
+    kept += was_kept;
+    faster += chosen < before / (1 + o.gain);
+    // A composition needs the gain over the best algorithm, and that one over the base.
+    const double required = (1 + o.gain) * (1 + floor_of_campaign);
+    if (was_kept && !is_vector) {
+      EXPECT_LE(chosen, best * required * required) << label(best_leaf);
+    }
+  });
+  EXPECT_GT(kept, calls * 3 / 4) << "of " << calls;
+  EXPECT_GT(faster, calls / 4) << "of " << calls;
+}
+
+TEST_P(simulated_trees, replace_native_collectives_only_for_the_required_gain) {
+  const simulated_options o = small_campaign(GetParam());
+  const simulated_result r = run_of(o);
+  const document both = overlay(base(), r.trees.made);
+  int replaced = 0, left = 0;
+  for_each_call(o, [&](oracle& one, std::size_t size) {
+    const double native = std::min(one.us(peer_mpi::open_mpi), one.us(peer_mpi::mpich));
+    selection_context offered = one.context;
+    offered.native = true;
+    const leaf &composed = decide(both, offered, tree_half::composition), &pure = decide(both, offered);
+    const bool is_vector = is_vector_form(one.context.call.what);
+    if (composed.what == leaf::kind::composed || pure.what != leaf::kind::native) {
+      ++replaced;
+      const selection by{std::make_shared<const document>(both), {}};
+      const double own = composed.what == leaf::kind::composed ? one.us(composed, by) : one.us(pure);
+      // The mean over all sizes counts for a vector form.
+      EXPECT_LE(own * (is_vector ? 1 : 1 + o.gain_over_native), native * (1 + floor_of_campaign))
+          << label(composed.what == leaf::kind::composed ? composed : pure);
+    } else {
+      ++left;
+      if (is_vector) return;
+      for (const timing& t : cell_of(r, one.context, size)->pure) {
+        EXPECT_GE(t.us * (1 + o.gain_over_native) * (1 + floor_of_campaign), native) << label(t.use);
+      }
+    }
+  });
+  EXPECT_GT(replaced, 0);
+  EXPECT_GT(left, 0);
+  // Without these MPIs no region is for calls with a native collective.
+  simulated_options without = o;
+  without.natives.clear();
+  const document alone = overlay(base(), run_of(without).trees.made);
+  for_each_call(o, [&](oracle& one, std::size_t) {
+    selection_context offered = one.context;
+    offered.native = true;
+    EXPECT_EQ(label(decide(alone, offered)), label(decide(base(), offered)));
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(, simulated_trees, testing::Bool(),
+                         [](const auto& info) { return info.param ? "all_parameters" : "defaults"; });
+
+TEST(simulated_campaigns, are_the_same_with_several_threads) {
+  simulated_options o = small_campaign(false);
+  const simulated_result one = run_of(o);
+  o.threads = 2;
+  const simulated_result two = run_of(o);
+  EXPECT_EQ(write_tree(one.trees.made), write_tree(two.trees.made));
+  EXPECT_EQ(one.simulated, two.simulated);
+  EXPECT_EQ(one.trees.changes.size(), two.trees.changes.size());
+}
+
+TEST(simulated_campaigns, use_known_times) {
+  const simulated_options o = small_campaign(false);
+  std::map<std::string, double> store;
+  const simulated_result first = run_of(o, &store);
+  EXPECT_EQ(first.known, 0u);
+  EXPECT_EQ(first.simulated, store.size());
+  const simulated_result again = run_of(o, &store);
+  EXPECT_EQ(again.simulated, 0u);
+  EXPECT_EQ(again.known, first.simulated);
+  EXPECT_EQ(write_tree(again.trees.made), write_tree(first.trees.made));
+  // An interrupted run knows a part.
+  std::map<std::string, double> part;
+  for (const auto& one : store)
+    if (part.size() < store.size() / 2) part.insert(one);
+  const std::size_t half = part.size();
+  const simulated_result rest = run_of(o, &part);
+  EXPECT_EQ(rest.known, half);
+  EXPECT_EQ(rest.simulated, store.size() - half);
+  EXPECT_EQ(part, store);
+  EXPECT_EQ(write_tree(rest.trees.made), write_tree(first.trees.made));
+}
+
+// The store holds an infinite time for a choice that took too long.
+TEST(simulated_campaigns, an_infinite_known_time_is_no_time) {
+  const simulated_options o = small_campaign(false);
+  const simulated_result r = run_simulated_campaign(
+      base(), o, {[](const std::string&) { return infinite; }, [](auto&, double) {}}, [](auto&, double) {});
+  EXPECT_EQ(r.simulated, 0u);
+  EXPECT_TRUE(r.cells.empty());
+  EXPECT_TRUE(r.trees.changes.empty());
+}
+
+// Ranks that leave a node partly empty are simulated only if no others are asked for.
+TEST(simulated_campaigns, prefer_equal_nodes) {
+  simulated_options o = small_campaign(false);
+  o.collectives = {bcast};
+  o.sizes = {4096};
+  for (const cell& c : run_of(o).cells) EXPECT_NE(c.context.ranks_per_node, 0) << c.context.call.ranks;
+  o.machines.erase(o.machines.begin());
+  o.ranks = {6};
+  const simulated_result alone = run_of(o);
+  ASSERT_EQ(alone.cells.size(), 1u);
+  EXPECT_EQ(alone.cells[0].context.ranks_per_node, 0);
+  EXPECT_EQ(alone.cells[0].context.nodes, 2);
+}
+
+TEST(simulated_campaigns, leave_other_numbers_of_ranks_and_sizes_as_they_are) {
+  const simulated_options o = small_campaign(false);
+  const document both = overlay(base(), run_of(o).trees.made);
+  for (const auto& [ranks, size] : {std::pair{2, 4096}, {17, 4096}, {64, 4096}, {8, 0}, {8, 1 << 21}}) {
+    oracle one(o.machines[0].model, ranks, allreduce, static_cast<std::size_t>(size));
+    for (const bool native : {false, true})
+      for (const tree_half half : {tree_half::pure, tree_half::composition}) {
+        selection_context s = one.context;
+        s.native = native;
+        EXPECT_EQ(label(decide(both, s, half)), label(decide(base(), s, half))) << ranks << " " << size;
+      }
+  }
+}
+
+}  // namespace
+}  // namespace tutti::tuning
