@@ -42,7 +42,7 @@ using tutti::detail::selection;
 constexpr double tolerance = 1.001;
 
 struct options {
-  std::string tree, engine = "mpi", times = TUTTI_SELECTOR_TIMES, json_file;
+  std::string tree, builtin = "mpi-fast-network", times = TUTTI_SELECTOR_TIMES, json_file;
   std::vector<std::string> machines;
   std::vector<int> ranks;
   std::size_t worst = 10;
@@ -82,7 +82,7 @@ struct summary {
 using summaries = std::map<std::tuple<int, std::string>, summary>;  // by ranks and machine
 
 selection trees_of(const options& o) {
-  tutti::detail::document all = tutti::detail::builtin_document(o.engine);
+  tutti::detail::document all = tutti::detail::builtin_document(o.builtin);
   if (!o.tree.empty()) {
     const auto [text, problem] = tutti::detail::read_tree_text(o.tree);
     if (!problem.empty()) throw std::runtime_error(problem);
@@ -187,7 +187,7 @@ void print(const options& o, std::vector<compared_cell> cells, const summaries& 
 }
 
 json as_json(const options& o, const std::vector<compared_cell>& cells, const summaries& all) {
-  json j{{"tree", o.tree}, {"engine", o.engine}, {"tolerance", tolerance}};
+  json j{{"tree", o.tree}, {"builtin", o.builtin}, {"tolerance", tolerance}};
   for (const auto& [key, s] : all) {
     json one{{"machine", std::get<1>(key)},
              {"ranks", std::get<0>(key)},
@@ -243,7 +243,7 @@ int main(int argc, char** argv) {
   options o;
   app.add_option("tree", o.tree,
                  "A tree file over the built-in trees, as TUTTI_TREES names it; otherwise these alone");
-  app.add_option("--engine", o.engine, "The engine whose built-in trees choose")->capture_default_str();
+  app.add_option("--builtin", o.builtin, "The built-in trees that choose")->capture_default_str();
   app.add_option("--machine", o.machines, "Of machines/, such as flat,fat-tree; all if none is given")
       ->delimiter(',');
   app.add_option("--ranks", o.ranks, "Such as 64,256; all if none are given")->delimiter(',');
