@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <string>
 
 #include <sys/resource.h>
+
+#include "simulation/control_groups.hpp"
 
 namespace tutti::simulation {
 namespace {
@@ -24,19 +27,16 @@ double free_memory() {
   return unknown;
 }
 
-double number_in(const char* file) {
+std::string contents(const char* file) {
   std::ifstream in(file);
-  double n = 0;
-  return in >> n ? n : unknown;  // "max" is no number
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace
 
 double available_memory() {
   double bytes = free_memory();
-  const double limit = number_in("/sys/fs/cgroup/memory.max"),
-               used = number_in("/sys/fs/cgroup/memory.current");
-  if (limit != unknown && used != unknown) bytes = std::min(bytes, std::max(0.0, limit - used));
+  bytes = std::min(bytes, memory_of_control_groups(contents("/proc/self/cgroup")));
   rlimit space{};
   if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
     bytes = std::min(bytes, static_cast<double>(space.rlim_cur));

@@ -6,8 +6,8 @@
 
 namespace tutti::simulation {
 
-/// The bytes that this process can still get: the least of the free memory, the limit of its
-/// control group, and the limit of its address space. Infinite if none of them is known.
+/// The bytes that this process can still get: the least of the free memory, the limits of its
+/// control groups, and the limit of its address space. Infinite if none of them is known.
 double available_memory();
 
 }  // namespace tutti::simulation

@@ -33,7 +33,7 @@ composite_plan composite_simulation::plan_of(int rank) const {
   return p.finish();
 }
 
-std::size_t composite_simulation::memory(int rank) const {
+call_cost composite_simulation::cost_of(int rank) {
   const composite_plan p = plan_of(rank);
   std::size_t bytes = p.steps.size() * sizeof(composite_step) + p.calls.size() * sizeof(subcall) +
                       p.copies.size() * sizeof(copy_step) + p.combinations.size() * sizeof(combine_step);
@@ -41,14 +41,31 @@ std::size_t composite_simulation::memory(int rank) const {
   for (const subcall& c : p.calls)
     bytes += (c.in_counts.size() + c.in_displs.size() + c.out_counts.size() + c.out_displs.size()) *
              sizeof(std::size_t);
-  return bytes;
+  call_cost all{static_cast<double>(bytes), 0};
+  std::map<std::uint32_t, double> in_progress;  // memory, by call
+  double now = 0, most = 0;
+  for (const composite_step& s : p.steps) {
+    if (s.what == composite_step::kind::start) {
+      const subcall& sub = p.calls[s.which];
+      rank_schedule written = schedule_of(rank, sub, p.groups[at(sub.group)]);
+      const call_cost one = event_run::cost_of(written);
+      all.messages += one.messages;
+      in_progress[s.which] = one.memory;
+      most = std::max(most, now += one.memory);
+    } else if (s.what == composite_step::kind::wait) {
+      now -= in_progress[s.which];
+      in_progress.erase(s.which);
+    }
+  }
+  all.memory += most;
+  return all;
 }
 
-void composite_simulation::run(const simulation_limits& within) {
+void composite_simulation::run() {
   ranks_.resize(at(topology_.ranks()));
   for (int r = 0; r < topology_.ranks(); ++r) ranks_[at(r)].plan = plan_of(r);
   for (int r = 0; r < topology_.ranks(); ++r) events_.resume_at(r, 0);
-  events_.execute(within);
+  events_.execute();
 }
 
 const selection_context& composite_simulation::context_of_group(const std::vector<int>& ranks) {
@@ -78,10 +95,8 @@ choice composite_simulation::choose(const subcall& sub, const std::vector<int>& 
   return found.pure;
 }
 
-void composite_simulation::start(int rank, std::uint32_t which, double now) {
-  rank_state& me = ranks_[at(rank)];
-  const subcall& sub = me.plan.calls[which];
-  const std::vector<int>& members = me.plan.groups[at(sub.group)];
+rank_schedule composite_simulation::schedule_of(int rank, const subcall& sub,
+                                                const std::vector<int>& members) {
   const choice chosen = choose(sub, members);
   shape s;
   s.what = sub.what;
@@ -95,9 +110,14 @@ void composite_simulation::start(int rank, std::uint32_t which, double now) {
   s.parameter_values = chosen.parameter_values;
   builder b;
   chosen.pure->write(s, b);
-  const std::uint32_t run =
-      events_.add(rank, sub.sequence_number,
-                  rank_schedule(b.finish(), lengths_of(sub, call_.element_bytes, s.rank)), members);
+  return rank_schedule(b.finish(), lengths_of(sub, call_.element_bytes, s.rank));
+}
+
+void composite_simulation::start(int rank, std::uint32_t which, double now) {
+  rank_state& me = ranks_[at(rank)];
+  const subcall& sub = me.plan.calls[which];
+  const std::vector<int>& members = me.plan.groups[at(sub.group)];
+  const std::uint32_t run = events_.add(rank, sub.sequence_number, schedule_of(rank, sub, members), members);
   me.calls.push_back({which, run});
   events_.begin(run, now, me.previous);
 }

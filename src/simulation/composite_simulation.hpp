@@ -21,13 +21,13 @@ class composite_simulation : public event_run::observer {
 
   /// Writes the plans of all ranks, and runs them. Throws not_simulated, and too_slow as
   /// event_run::execute() does.
-  void run(const simulation_limits& within);
+  void run();
 
   double end_of(int rank) const { return ranks_[static_cast<std::size_t>(rank)].end; }
   /// The round that determined the end of the rank; -1 if rounds are not recorded.
   std::int32_t last_round(int rank) const { return ranks_[static_cast<std::size_t>(rank)].previous; }
-  /// The memory of the plan of a rank.
-  std::size_t memory(int rank) const;
+  /// Of a rank: its plan, and the schedules of inner calls that are in progress at the same time.
+  call_cost cost_of(int rank);
 
   void complete(std::uint32_t run, double now) override;
   void resume(int rank, double now) override;
@@ -52,6 +52,7 @@ class composite_simulation : public event_run::observer {
   /// A group of inner calls: what selection reads of it.
   const selection_context& context_of_group(const std::vector<int>& ranks);
   choice choose(const subcall& sub, const std::vector<int>& ranks);
+  rank_schedule schedule_of(int rank, const subcall& sub, const std::vector<int>& members);
   void start(int rank, std::uint32_t which, double now);
   bool wait(int rank, std::uint32_t which, double& now);
   double work(int rank, const local_work& w, double now);

@@ -10,14 +10,21 @@ namespace {
 // above the rounding errors of times that are equal on paper.
 double precision_at(double now) noexcept { return 1e-16 + now * 1e-11; }
 
+constexpr std::uint64_t progress_interval = 10'000;  // messages
+
 constexpr std::uint64_t header_bytes = 16;  // of a put and of a signal
 
 }  // namespace
 
-void event_run::reset(std::size_t max_recorded, observer& o) {
+void event_run::reset(const simulation_options& options, observer& o, double expected_messages) {
   observer_ = &o;
-  recording_ = max_recorded != 0;
-  max_recorded_ = max_recorded;
+  recording_ = options.max_recorded != 0;
+  must_record_ = options.must_record;
+  max_recorded_ = options.max_recorded;
+  progress_ = options.progress;
+  expected_messages_ = expected_messages;
+  next_report_ = 0;
+  within_ = options.within;
   flows_.reset(network_.bandwidths());
   cores_.assign(static_cast<std::size_t>(network_.ranks()), {});
   runs_.clear();
@@ -54,7 +61,7 @@ std::uint32_t event_run::add(int rank, std::uint32_t context, rank_schedule&& s,
 }
 
 int event_run::member(const run& r, int peer) const {
-  if (one_for_all_) return r.rank;
+  if (representative_) return r.rank;
   const auto size = static_cast<int>(r.members.size());
   if (peer < 0 || (size != 0 && peer >= size))
     throw not_simulated("its schedule names a rank that does not exist");
@@ -131,6 +138,7 @@ void event_run::advance(std::uint32_t number, double now) {
 }
 
 void event_run::stop_recording() {
+  if (must_record_) throw too_many_messages();
   recording_ = false;
   rounds_ = {};
   recorded_ = {};
@@ -195,7 +203,7 @@ void event_run::post_send(std::uint32_t number, const planned_transfer& t, part 
   if (recording_) {
     m.record = static_cast<std::int32_t>(recorded_.size());
     recorded_.push_back({m.from, m.to, r.round, posted ? runs_[m.receiver].round : none, bytes, m.eager,
-                         ready, m.receive_ready, 0});
+                         ready, m.receive_ready, 0, 0, 0});
   }
   if (t.carries_words) {
     const auto from = r.schedule.words().subspan(t.first_word, bytes / sizeof(std::uint64_t));
@@ -262,7 +270,12 @@ void event_run::process(std::uint32_t number, double now) {
   const protocol& p = network_.protocol_between(m.from, m.to);
   double cost = m.eager ? p.receive_overhead : p.rendezvous_overhead;
   if (m.reduces) cost += static_cast<double>(m.bytes) / machine_.reduce_speed;
-  const double end = occupy(r.rank, now, cost);
+  const double begin = std::max(now, free_at(r.rank)), end = occupy(r.rank, begin, cost);
+  if (recording_) {
+    simulated_message& one = recorded_[static_cast<std::size_t>(m.record)];
+    one.process_begin = begin;
+    one.process_end = end;
+  }
   if (const auto carried = words_.find(number); carried != words_.end()) {
     const auto words = r.schedule.words();
     for (std::size_t i = 0; i < carried->second.size() && m.first_word + i < words.size(); ++i)
@@ -290,11 +303,12 @@ void event_run::transfer_done(std::uint32_t number, double now, std::int32_t rec
   if (r.outstanding == 0 && !r.posting) advance(number, close_round(r));
 }
 
-void event_run::execute(const simulation_limits& within) {
+void event_run::execute() {
   for (;;) {
     const double now = std::min(events_.empty() ? unlimited : events_.top().time, flows_.next_end());
     if (!(now < unlimited)) break;
-    if (now > within.seconds || message_count_ > within.messages) throw too_slow();
+    if (now > within_.seconds || message_count_ > within_.messages || flows_.computed() > within_.rates)
+      throw too_slow();
     const double precision = precision_at(now);
     for (;;) {
       bool any = false;
@@ -316,6 +330,10 @@ void event_run::execute(const simulation_limits& within) {
       if (!any && ended_.empty()) break;
     }
     flows_.share(now);
+    if (progress_ && message_count_ >= next_report_) {
+      progress_({static_cast<double>(message_count_), expected_messages_});
+      next_report_ = message_count_ + progress_interval;
+    }
   }
   if (unfinished_ != 0) report_deadlock();
 }

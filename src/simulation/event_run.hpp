@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <queue>
 #include <span>
 #include <unordered_map>
@@ -21,6 +22,20 @@
 #include "simulation/simulator.hpp"
 
 namespace tutti::simulation {
+
+/// What simulating a call takes.
+struct call_cost {
+  double memory = 0, messages = 0;
+
+  call_cost& operator+=(const call_cost& more) noexcept {
+    memory += more.memory;
+    messages += more.messages;
+    return *this;
+  }
+  friend call_cost operator*(double n, const call_cost& one) noexcept {
+    return {n * one.memory, n * one.messages};
+  }
+};
 
 class event_run {
  public:
@@ -34,13 +49,13 @@ class event_run {
     ~observer() = default;
   };
 
-  /// If `one_for_all` is set, a single rank stands for all: peers are numbers of sends, as in
+  /// If `representative` is set, a single rank represents all: peers are numbers of sends, as in
   /// common_schedule.
-  event_run(const network& links, const machine& m, bool one_for_all = false)
-      : network_(links), machine_(m), one_for_all_(one_for_all) {}
+  event_run(const network& links, const machine& m, bool representative = false)
+      : network_(links), machine_(m), representative_(representative) {}
 
-  /// Records rounds and messages, until there are more than `max_recorded` messages.
-  void reset(std::size_t max_recorded, observer& o);
+  /// Records rounds and messages as the options state, and reports the number of messages.
+  void reset(const simulation_options& options, observer& o, double expected_messages);
   /// Adds a schedule of a rank. Its messages match those of the same context. Its peers are
   /// positions in `members`, or ranks if that is empty; the span must outlive the schedule. Returns
   /// its number.
@@ -60,8 +75,8 @@ class event_run {
   void resume_at(int rank, double time) { events_.push({time, ++sequence_, what::resume, at(rank)}); }
 
   /// Runs until nothing is left to do. Throws not_simulated if a schedule is not complete then, and
-  /// too_slow when it exceeds a limit.
-  void execute(const simulation_limits& within);
+  /// too_slow when it exceeds a limit of the options.
+  void execute();
 
   int rank_of(std::uint32_t run) const { return runs_[run].rank; }
   std::int32_t last_round(std::uint32_t run) const { return runs_[run].round; }
@@ -83,13 +98,17 @@ class event_run {
 
   /// The memory of a rank, of its schedule's transfers in progress not included.
   static constexpr std::size_t rank_memory = 400, message_memory = 300;
+  static call_cost cost_of(rank_schedule& s) {
+    return {static_cast<double>(s.memory() + s.longest_round() * message_memory),
+            static_cast<double>(s.count_messages())};
+  }
 
  private:
   struct run;
   static std::uint32_t at(int i) noexcept { return static_cast<std::uint32_t>(i); }
   int member(const run& r, int peer) const;
   std::uint64_t key_of(const run& r, int from, int to, int peer) const noexcept {
-    return message_queues::key(one_for_all_ ? at(peer) : r.context, at(from), at(to));
+    return message_queues::key(representative_ ? at(peer) : r.context, at(from), at(to));
   }
   static constexpr std::int32_t none = -1;
 
@@ -147,10 +166,14 @@ class event_run {
 
   const network& network_;
   const machine& machine_;
-  const bool one_for_all_;
+  const bool representative_;
   observer* observer_ = nullptr;
-  bool recording_ = false;
+  bool recording_ = false, must_record_ = false;
   std::size_t max_recorded_ = 0;
+  std::function<void(const simulation_progress&)> progress_;
+  simulation_limits within_;
+  double expected_messages_ = 0;
+  std::uint64_t next_report_ = 0;
   flow_set flows_;
   std::vector<core> cores_;
   std::vector<run> runs_;

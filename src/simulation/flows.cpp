@@ -6,6 +6,7 @@
 namespace tutti::simulation {
 
 void flow_set::reset(const std::vector<double>& bandwidths) {
+  computed_ = 0;
   flows_.clear();
   free_.clear();
   ends_ = {};
@@ -120,6 +121,7 @@ void flow_set::collect(std::uint32_t first_link) {
 // Fills the links of the component. The link whose share is least determines the rates of its
 // messages, which takes bandwidth of other links. The shares of these can only increase.
 void flow_set::fill(double now) {
+  computed_ += component_flows_.size();
   if (component_flows_.size() == 1) {
     const flow& f = flows_[component_flows_[0]];
     double rate = f.max_rate;

@@ -29,6 +29,9 @@ class flow_set {
   /// Ends the messages that are complete at `now`, and appends their `user` to `ended`.
   void end(double now, double precision, std::vector<std::uint32_t>& ended);
 
+  /// How many rates were computed: the effort so far.
+  std::uint64_t computed() const noexcept { return computed_; }
+
   /// Bytes that have begun to cross each link.
   const std::vector<double>& carried() const noexcept { return carried_; }
 
@@ -72,6 +75,7 @@ class flow_set {
   std::priority_queue<ending> ends_;
   std::vector<std::uint32_t> changed_;  // links
   std::uint32_t mark_ = 0;
+  std::uint64_t computed_ = 0;
   // The connected component, and the order in which its links are filled.
   std::vector<std::uint32_t> component_links_, component_flows_;
   std::vector<candidate> order_;

@@ -2,6 +2,7 @@
 //
 // The values in machine files: keys, numbers, quantities with units, names of links.
 #include <algorithm>
+#include <set>
 
 #include "selection/suggestion.hpp"
 #include "simulation/machine_reader.hpp"
@@ -14,6 +15,77 @@ void machine_reader::report(std::string pointer, int line, std::string reason, s
     faults_.push_back({file_, std::move(pointer), line, std::move(reason), std::move(suggestion)});
 }
 
+namespace {
+
+// Bytes below 32, 127, and the control characters of Unicode (U+0080 to U+009F).
+bool is_control(std::string_view text, std::size_t i) {
+  const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[k]); };
+  if (byte(i) < 32 || byte(i) == 127) return true;
+  return byte(i) == 0xc2 && i + 1 < text.size() && byte(i + 1) >= 0x80 && byte(i + 1) < 0xa0;
+}
+
+// The text with "?" in place of each control character.
+std::string printable(std::string_view text) {
+  std::string made;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool control = is_control(text, i);
+    made += control ? '?' : text[i];
+    if (control && text[i] == '\xc2') ++i;
+  }
+  return made;
+}
+
+// The members and elements that lead to a place, by their number.
+std::vector<std::size_t> path_of(const json::value& root, std::string_view pointer) {
+  std::vector<std::size_t> path;
+  const json::value* at = &root;
+  std::string passed;
+  while (passed.size() < pointer.size()) {
+    std::size_t i = 0;
+    std::string next;
+    for (; i < at->items.size(); ++i) {
+      next = at->is == json::value::type::object ? child_pointer(passed, at->keys[i].name)
+                                                 : child_pointer(passed, i);
+      if (pointer.starts_with(next) && (pointer.size() == next.size() || pointer[next.size()] == '/')) break;
+    }
+    if (i == at->items.size()) break;
+    path.push_back(i);
+    at = &at->items[i];
+    passed = std::move(next);
+  }
+  return path;
+}
+
+}  // namespace
+
+bool machine_reader::validate_texts(const json::value& v, const std::string& pointer) {
+  const auto validate = [&](std::string_view text, int line, const std::string& here) {
+    const std::string shown = printable(text);
+    if (shown == text) return true;
+    report(here, line, quoted(shown) + " contains a control character", "remove it, here shown as \"?\"");
+    return false;
+  };
+  if (v.is == json::value::type::text && !validate(v.text, v.line, pointer)) return false;
+  for (std::size_t i = 0; i < v.items.size(); ++i) {
+    const bool member = v.is == json::value::type::object;
+    const std::string here =
+        member ? child_pointer(pointer, printable(v.keys[i].name)) : child_pointer(pointer, i);
+    if (member && !validate(v.keys[i].name, v.keys[i].line, here)) return false;
+    if (!validate_texts(v.items[i], here)) return false;
+  }
+  return true;
+}
+
+void machine_reader::sort_faults(const json::value& root) {
+  std::vector<std::pair<std::vector<std::size_t>, fault>> placed;
+  for (fault& f : faults_) placed.emplace_back(path_of(root, f.pointer), std::move(f));
+  std::stable_sort(placed.begin(), placed.end(), [](const auto& a, const auto& b) {
+    return a.second.line != b.second.line ? a.second.line < b.second.line : a.first < b.first;
+  });
+  faults_.clear();
+  for (auto& [path, f] : placed) faults_.push_back(std::move(f));
+}
+
 bool machine_reader::expect(const json::value& v, json::value::type is, const std::string& pointer,
                             std::string_view what) {
   if (v.is == is) return true;
@@ -21,28 +93,24 @@ bool machine_reader::expect(const json::value& v, json::value::type is, const st
   return false;
 }
 
-bool machine_reader::validate_keys(const json::value& object, const std::string& pointer,
+void machine_reader::validate_keys(const json::value& object, const std::string& pointer,
                                    std::span<const std::string_view> known) {
-  bool good = true;
-  std::vector<std::string_view> seen;
+  std::set<std::string_view> seen;
   for (const json::value::key& k : object.keys) {
     const std::string here = child_pointer(pointer, k.name);
-    if (std::find(seen.begin(), seen.end(), k.name) != seen.end()) {
+    if (!seen.insert(k.name).second) {
       report(here, k.line, quoted(k.name) + " is given twice", "remove one of them");
-      good = false;
     } else if (!known.empty() && std::find(known.begin(), known.end(), k.name) == known.end()) {
       report(here, k.line, "there is no key " + quoted(k.name) + " here", suggest(k.name, known));
-      good = false;
+      misspelt_.push_back(&object);
     }
-    seen.push_back(k.name);
   }
-  return good;
 }
 
 const json::value* machine_reader::require(const json::value& object, std::string_view key,
                                            const std::string& pointer, std::string suggestion) {
   const json::value* v = member(object, key);
-  if (v == nullptr)
+  if (v == nullptr && std::find(misspelt_.begin(), misspelt_.end(), &object) == misspelt_.end())
     report(pointer, object.line, "the key " + quoted(key) + " is missing", std::move(suggestion));
   return v;
 }
@@ -104,7 +172,7 @@ void machine_reader::read_link(const json::value& object, std::string_view key, 
                                link_class& made) {
   const json::value* v = require(object, key, pointer, "the name of a link of \"links\"");
   const std::string here = child_pointer(pointer, key);
-  if (v == nullptr || !expect(*v, json::value::type::text, here, quoted(key))) return;
+  if (v == nullptr || !expect(*v, json::value::type::text, here, quoted(key)) || !links_are_known_) return;
   if (const auto found = links_.find(v->text); found != links_.end()) {
     made = found->second;
     return;

@@ -51,9 +51,9 @@ network::network(const machine& m, int ranks) : machine_(m), ranks_(ranks), node
   if (between_shared_) between_ = add(between_sockets, 0, nodes, m.between_sockets.total);
 }
 
-network network::of_one_for_all(const machine& m) {
+network network::of_representative(const machine& m) {
   network made(m, 1);
-  made.one_for_all_ = true;
+  made.representative_ = true;
   return made;
 }
 
@@ -202,7 +202,7 @@ void network::find(int from, int to, route& r) const noexcept {
   r.hops = 0;
   r.latency = 0;
   const int a = node_of(from), b = node_of(to);
-  if (one_for_all_) {
+  if (representative_) {
     r.with = &machine_.between_nodes;
     r.max_rate = r.with->message_bandwidth;
     r.links[r.hops++] = levels_[0].up;

@@ -34,9 +34,9 @@ class network {
  public:
   /// Keeps a reference to the machine. Throws std::invalid_argument if it has too few nodes.
   network(const machine& m, int ranks);
-  /// A network of one rank that stands for all ranks of a symmetric machine (symmetry.hpp): its
+  /// A network of one rank that represents all ranks of a symmetric machine (symmetry.hpp): its
   /// messages to itself cross its own links.
-  static network of_one_for_all(const machine& m);
+  static network of_representative(const machine& m);
 
   int ranks() const noexcept { return ranks_; }
   int nodes() const noexcept { return nodes_; }
@@ -47,7 +47,7 @@ class network {
   /// The route of a message. A message of a rank to itself stays in its socket.
   void find(int from, int to, route& found) const noexcept;
   const protocol& protocol_between(int from, int to) const noexcept {
-    const bool within = !one_for_all_ && node_of(from) == node_of(to);
+    const bool within = !representative_ && node_of(from) == node_of(to);
     return within ? machine_.within_node : machine_.between_nodes;
   }
   int node_of(int rank) const noexcept { return rank / machine_.ranks_per_node; }
@@ -80,7 +80,7 @@ class network {
 
   const machine& machine_;
   int ranks_, nodes_;
-  bool one_for_all_ = false;
+  bool representative_ = false;
   std::vector<double> bandwidths_;
   std::vector<link_block> blocks_;
   // Fat tree, by level: the first link up, the number of nodes below a unit of the level below, and

@@ -68,6 +68,23 @@ std::size_t rank_schedule::memory() const noexcept {
          (written_ ? written_->memory() : 0);
 }
 
+std::size_t rank_schedule::longest_round() const noexcept {
+  std::size_t longest = 0;
+  for (const compact_round& r : rounds_) longest = std::max<std::size_t>(longest, r.count);
+  if (written_)
+    for (const item& i : written_->items)
+      if (i.kind == item_kind::round) longest = std::max<std::size_t>(longest, i.sends + i.recvs);
+  return longest;
+}
+
+std::uint64_t rank_schedule::count_messages() {
+  std::uint64_t messages = 0;
+  rewind();
+  for (planned_round r; open(r); close()) messages += r.sends;
+  rewind();
+  return messages;
+}
+
 bool rank_schedule::open(planned_round& r) {
   if (written_) return open_written(r);
   r.before = {};

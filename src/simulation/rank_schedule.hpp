@@ -75,6 +75,8 @@ struct not_simulated : std::exception {
 struct simulation_limits {
   double seconds = std::numeric_limits<double>::infinity();
   std::uint64_t messages = std::numeric_limits<std::uint64_t>::max();
+  /// How many rates of messages are computed, which is the effort where many share a link.
+  std::uint64_t rates = std::numeric_limits<std::uint64_t>::max();
 };
 struct too_slow : std::exception {
   const char* what() const noexcept override { return "the call is beyond the limits of its simulation"; }
@@ -99,6 +101,10 @@ class rank_schedule {
 
   std::span<std::uint64_t> words() noexcept { return words_; }
   std::size_t memory() const noexcept;
+  /// The transfers of the round that has the most.
+  std::size_t longest_round() const noexcept;
+  /// The messages that it sends. Walks through the schedule and rewinds it.
+  std::uint64_t count_messages();
 
  private:
   struct extent {  // of a place, in elements or words

@@ -28,18 +28,16 @@ void machine_reader::read(std::string_view text) {
   const json::parsed parsed = json::parse(text);
   if (!parsed.good) return report("", parsed.line, parsed.problem);
   if (!expect(parsed.root, json::value::type::object, "", "a machine")) return;
+  if (!validate_texts(parsed.root, "")) return;
   read_document(parsed.root);
+  sort_faults(parsed.root);
 }
 
-machine_result machine_reader::finish() && {
-  std::stable_sort(faults_.begin(), faults_.end(),
-                   [](const fault& a, const fault& b) { return a.line < b.line; });
-  return {std::move(made_), std::move(faults_)};
-}
+machine_result machine_reader::finish() && { return {std::move(made_), std::move(faults_)}; }
 
 void machine_reader::read_document(const json::value& v) {
   static constexpr std::string_view keys[] = {"schema", "about", "node", "links", "network"};
-  if (!validate_keys(v, "", keys)) return;
+  validate_keys(v, "", keys);
   const json::value* schema = require(v, "schema", "", "\"schema\": \"tutti/machine/1\"");
   if (schema != nullptr && expect(*schema, json::value::type::text, "/schema", "the schema") &&
       schema->text != schema_name)
@@ -54,36 +52,38 @@ void machine_reader::read_document(const json::value& v) {
 }
 
 void machine_reader::read_links(const json::value& v) {
-  if (!expect(v, json::value::type::object, "/links", "\"links\"")) return;
-  if (!validate_keys(v, "/links", {})) return;
+  if (!expect(v, json::value::type::object, "/links", "\"links\"")) {
+    links_are_known_ = false;
+    return;
+  }
+  validate_keys(v, "/links", {});
   for (std::size_t i = 0; i < v.items.size(); ++i) {
     const std::string here = child_pointer("/links", v.keys[i].name);
     static constexpr std::string_view keys[] = {"latency", "bandwidth"};
-    if (!expect(v.items[i], json::value::type::object, here, "a link") ||
-        !validate_keys(v.items[i], here, keys))
-      continue;
-    link_class l;
+    link_class& l = links_[v.keys[i].name];  // it exists, whatever its faults
+    if (!expect(v.items[i], json::value::type::object, here, "a link")) continue;
+    validate_keys(v.items[i], here, keys);
     read_required(v.items[i], "latency", here, quantity_kind::time, l.latency);
     read_required(v.items[i], "bandwidth", here, quantity_kind::bandwidth, l.bandwidth);
-    links_.emplace(v.keys[i].name, l);
   }
 }
 
 void machine_reader::read_node(const json::value& v) {
   static constexpr std::string_view keys[] = {"ranks",    "sockets", "memory", "between_sockets",
                                               "messages", "copy",    "reduce"};
-  if (!expect(v, json::value::type::object, "/node", "\"node\"") || !validate_keys(v, "/node", keys)) return;
-  if (require(v, "ranks", "/node", "\"ranks\": 8") != nullptr)
-    read_number_member(v, "ranks", "/node", 1, 4096, made_.ranks_per_node);
-  read_number_member(v, "sockets", "/node", 1, 64, made_.sockets);
-  if (made_.ranks_per_node % made_.sockets != 0)
+  if (!expect(v, json::value::type::object, "/node", "\"node\"")) return;
+  validate_keys(v, "/node", keys);
+  const bool ranks_are_known = require(v, "ranks", "/node", "\"ranks\": 8") != nullptr &&
+                               read_number_member(v, "ranks", "/node", 1, 4096, made_.ranks_per_node);
+  const bool sockets_are_known = read_number_member(v, "sockets", "/node", 1, 64, made_.sockets);
+  if (ranks_are_known && sockets_are_known && made_.ranks_per_node % made_.sockets != 0)
     report("/node/sockets", member(v, "sockets")->line,
            std::to_string(made_.sockets) + " sockets do not divide " + std::to_string(made_.ranks_per_node) +
                " ranks");
   read_memory(v, "memory", made_.within_socket);
   made_.between_sockets = made_.within_socket;
   if (const json::value* between = member(v, "between_sockets")) {
-    if (made_.sockets == 1)
+    if (sockets_are_known && made_.sockets == 1)
       report("/node/between_sockets", between->line, "the node has one socket", "add \"sockets\": 2");
     read_memory(v, "between_sockets", made_.between_sockets);
   }
@@ -97,13 +97,13 @@ void machine_reader::read_memory(const json::value& node, std::string_view key, 
   const json::value* v = member(node, key);
   if (v == nullptr) {
     if (made_.ranks_per_node > 1 && key == "memory")
-      report("/node", node.line, "the key \"memory\" is missing",
-             "ranks of one node exchange messages in memory");
+      require(node, key, "/node", "ranks of one node exchange messages in memory");
     return;
   }
   const std::string here = child_pointer("/node", key);
   static constexpr std::string_view keys[] = {"latency", "bandwidth", "total"};
-  if (!expect(*v, json::value::type::object, here, quoted(key)) || !validate_keys(*v, here, keys)) return;
+  if (!expect(*v, json::value::type::object, here, quoted(key))) return;
+  validate_keys(*v, here, keys);
   path = {};
   read_required(*v, "latency", here, quantity_kind::time, path.latency);
   read_required(*v, "bandwidth", here, quantity_kind::bandwidth, path.bandwidth);
@@ -114,8 +114,8 @@ void machine_reader::read_messages(const json::value& v, const std::string& poin
   static constexpr std::string_view keys[] = {
       "eager_limit",         "envelope",  "send_overhead", "receive_overhead",
       "rendezvous_overhead", "handshake", "bandwidth"};
-  if (!expect(v, json::value::type::object, pointer, "\"messages\"") || !validate_keys(v, pointer, keys))
-    return;
+  if (!expect(v, json::value::type::object, pointer, "\"messages\"")) return;
+  validate_keys(v, pointer, keys);
   double limit = static_cast<double>(made.eager_limit), envelope = 0;
   read_quantity_member(v, "eager_limit", pointer, quantity_kind::size, limit);
   read_quantity_member(v, "envelope", pointer, quantity_kind::size, envelope);
@@ -145,7 +145,7 @@ void machine_reader::read_network(const json::value& v) {
 
 void machine_reader::read_flat(const json::value& v) {
   static constexpr std::string_view keys[] = {"topology", "messages", "link"};
-  if (!validate_keys(v, "/network", keys)) return;
+  validate_keys(v, "/network", keys);
   made_.network = machine::topology::fat_tree;
   made_.levels.assign(1, {});
   read_link(v, "link", "/network", made_.levels[0].link);
@@ -153,7 +153,7 @@ void machine_reader::read_flat(const json::value& v) {
 
 void machine_reader::read_fat_tree(const json::value& v) {
   static constexpr std::string_view keys[] = {"topology", "messages", "levels"};
-  if (!validate_keys(v, "/network", keys)) return;
+  validate_keys(v, "/network", keys);
   made_.network = machine::topology::fat_tree;
   const std::string here = "/network/levels";
   const json::value* levels = require(v, "levels", "/network", "a list of levels, from the nodes up");
@@ -166,14 +166,13 @@ void machine_reader::read_fat_tree(const json::value& v) {
     const json::value& one = levels->items[i];
     const std::string place = child_pointer(here, i);
     static constexpr std::string_view level_keys[] = {"children", "parents", "link"};
-    if (!expect(one, json::value::type::object, place, "a level") || !validate_keys(one, place, level_keys))
-      return;
+    if (!expect(one, json::value::type::object, place, "a level")) continue;
+    validate_keys(one, place, level_keys);
     fat_tree_level l;
     const bool top = i + 1 == levels->items.size();
-    if (!top && require(one, "children", place, "only the level at the top may have any number") == nullptr)
-      return;
-    if (!read_number_member(one, "children", place, 1, 65536, l.children)) return;
-    if (!read_number_member(one, "parents", place, 1, 1024, l.parents)) return;
+    if (!top) require(one, "children", place, "only the level at the top may have any number");
+    read_number_member(one, "children", place, 1, 65536, l.children);
+    read_number_member(one, "parents", place, 1, 1024, l.parents);
     read_link(one, "link", place, l.link);
     nodes *= static_cast<std::uint64_t>(std::max(1, l.children));
     width *= static_cast<std::uint64_t>(l.parents);
@@ -189,7 +188,7 @@ void machine_reader::read_fat_tree(const json::value& v) {
 void machine_reader::read_dragonfly(const json::value& v) {
   static constexpr std::string_view keys[] = {"topology", "messages",  "groups",     "routers",
                                               "nodes",    "node_link", "local_link", "global_link"};
-  if (!validate_keys(v, "/network", keys)) return;
+  validate_keys(v, "/network", keys);
   made_.network = machine::topology::dragonfly;
   dragonfly& d = made_.groups;
   const struct {
@@ -197,9 +196,8 @@ void machine_reader::read_dragonfly(const json::value& v) {
     int* value;
   } numbers[] = {{"groups", &d.groups}, {"routers", &d.routers}, {"nodes", &d.nodes}};
   for (const auto& n : numbers)
-    if (require(v, n.key, "/network", quoted(n.key) + ": 8") == nullptr ||
-        !read_number_member(v, n.key, "/network", 1, 4096, *n.value))
-      return;
+    if (require(v, n.key, "/network", quoted(n.key) + ": 8") != nullptr)
+      read_number_member(v, n.key, "/network", 1, 4096, *n.value);
   const auto size = [](int n) { return static_cast<std::uint64_t>(n); };
   if (size(d.groups) * size(d.routers) * size(d.nodes) > max_machine_nodes)
     report("/network", v.line, "the machine has more than " + std::to_string(max_machine_nodes) + " nodes");
@@ -212,7 +210,7 @@ void machine_reader::read_dragonfly(const json::value& v) {
 
 void machine_reader::read_switches(const json::value& v) {
   static constexpr std::string_view keys[] = {"topology", "messages", "node_link", "switches"};
-  if (!validate_keys(v, "/network", keys)) return;
+  validate_keys(v, "/network", keys);
   made_.network = machine::topology::tree;
   read_link(v, "node_link", "/network", made_.node_link);
   const std::string here = "/network/switches";
@@ -222,53 +220,71 @@ void machine_reader::read_switches(const json::value& v) {
     return report(here, list->line, "there are " + std::to_string(list->items.size()) + " switches",
                   "a tree has 1 to " + std::to_string(max_switches));
   std::map<std::string, int, std::less<>> known;
-  for (std::size_t i = 0; i < list->items.size(); ++i) {
-    const json::value& one = list->items[i];
-    const std::string place = child_pointer(here, i);
-    static constexpr std::string_view switch_keys[] = {"name", "above", "link", "nodes"};
-    if (!expect(one, json::value::type::object, place, "a switch") || !validate_keys(one, place, switch_keys))
-      return;
-    tree_switch s;
-    const json::value* name = require(one, "name", place, "a name for \"above\"");
-    if (name == nullptr || !expect(*name, json::value::type::text, child_pointer(place, "name"), "a name"))
-      return;
-    s.name = echoed(name->text);
-    if (!known.emplace(name->text, static_cast<int>(i)).second)
-      return report(child_pointer(place, "name"), name->line, "there are two switches " + quoted(name->text));
-    if (!read_number_member(one, "nodes", place, 0, 65536, s.nodes)) return;
-    made_.switches.push_back(std::move(s));
-  }
-  connect(*list, known);
+  made_.switches.resize(list->items.size());
+  bool good = true;
+  for (std::size_t i = 0; i < list->items.size(); ++i)
+    good = read_switch(list->items[i], child_pointer(here, i), static_cast<int>(i), known) && good;
+  connect(*list, known, good);
+}
+
+// Returns whether its name and its nodes are known.
+bool machine_reader::read_switch(const json::value& v, const std::string& pointer, int number,
+                                 switch_names& known) {
+  static constexpr std::string_view keys[] = {"name", "above", "link", "nodes"};
+  if (!expect(v, json::value::type::object, pointer, "a switch")) return false;
+  validate_keys(v, pointer, keys);
+  tree_switch& s = made_.switches[static_cast<std::size_t>(number)];
+  const bool has_nodes = read_number_member(v, "nodes", pointer, 0, 65536, s.nodes);
+  const std::string here = child_pointer(pointer, "name");
+  const json::value* name = require(v, "name", pointer, "a name for \"above\"");
+  if (name == nullptr || !expect(*name, json::value::type::text, here, "a name")) return false;
+  s.name = echoed(name->text);
+  const bool is_new = known.emplace(name->text, number).second;
+  if (!is_new) report(here, name->line, "there are two switches " + quoted(name->text));
+  return has_nodes && is_new;
 }
 
 // The switches above others, once all names are known.
-void machine_reader::connect(const json::value& list, const std::map<std::string, int, std::less<>>& known) {
+void machine_reader::connect(const json::value& list, const switch_names& known, bool good) {
   const std::string here = "/network/switches";
   int roots = 0;
   for (std::size_t i = 0; i < list.items.size(); ++i) {
     const json::value& one = list.items[i];
     const std::string place = child_pointer(here, i);
     tree_switch& s = made_.switches[i];
+    if (one.is != json::value::type::object) continue;
     const json::value* above = member(one, "above");
     if (above == nullptr) {
-      if (++roots == 2)
+      if (good && ++roots == 2)
         report(place, one.line, "the switch " + quoted(s.name) + " has no link to the rest of the network",
                "only one switch is the root; name the switch above this one");
       if (const json::value* link = member(one, "link"))
         report(child_pointer(place, "link"), link->line, "the root has no link upwards", "remove it");
       continue;
     }
-    if (!expect(*above, json::value::type::text, child_pointer(place, "above"), "\"above\"")) return;
-    const auto found = known.find(above->text);
-    if (found == known.end()) {
-      std::vector<std::string_view> names;
-      for (const auto& [name, index] : known) names.push_back(name);
-      return report(child_pointer(place, "above"), above->line, "there is no switch " + quoted(above->text),
-                    suggest(above->text, std::span(names).first(std::min<std::size_t>(names.size(), 10))));
-    }
-    s.above = found->second;
     read_link(one, "link", place, s.link);
+    if (!expect(*above, json::value::type::text, child_pointer(place, "above"), "\"above\"")) {
+      good = false;
+      continue;
+    }
+    const auto found = known.find(above->text);
+    if (found != known.end()) {
+      s.above = found->second;
+      continue;
+    }
+    std::vector<std::string_view> names;
+    for (const auto& [name, index] : known) names.push_back(name);
+    if (good || names.size() == list.items.size())
+      report(child_pointer(place, "above"), above->line, "there is no switch " + quoted(above->text),
+             suggest(above->text, std::span(names).first(std::min<std::size_t>(names.size(), 10))));
+    good = false;
   }
+  if (good) validate_tree(list);
+}
+
+// No cycle, no route that is too long, and some nodes.
+void machine_reader::validate_tree(const json::value& list) {
+  const std::string here = "/network/switches";
   for (std::size_t i = 0; i < made_.switches.size(); ++i) {
     std::size_t depth = 1;
     for (int s = made_.switches[i].above; s >= 0 && depth <= made_.switches.size(); ++depth)

@@ -2,6 +2,7 @@
 #include "simulation/simulator.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <set>
 #include <stdexcept>
@@ -35,14 +36,6 @@ void require_memory(double needed, int ranks, const simulation_options& options)
                             " are available; simulate fewer ranks");
 }
 
-// The transfers of the round that has the most.
-std::size_t longest_round(const schedule& s) {
-  std::size_t longest = 0;
-  for (const item& i : s.items)
-    if (i.kind == item_kind::round) longest = std::max<std::size_t>(longest, i.sends + i.recvs);
-  return longest;
-}
-
 }  // namespace
 
 class simulator::state : private event_run::observer {
@@ -54,20 +47,27 @@ class simulator::state : private event_run::observer {
   simulation_result run(const simulated_call& c, const choice& algorithm, const simulation_options& options) {
     if (algorithm.pure == nullptr) throw not_simulated("a native collective runs inside the engine");
     require_memory(state_memory(), network_.ranks(), options);
-    require_memory(state_memory() + schedule_memory(c, algorithm), network_.ranks(), options);
+    const call_cost cost = sum_of_ranks(c, 1, [&](int r) {
+      rank_schedule s(write(c, algorithm, r), lengths_of(c, network_.ranks(), r));
+      return event_run::cost_of(s);
+    });
+    require_memory(state_memory() + cost.memory, network_.ranks(), options);
     std::vector<rank_schedule> all;
     for (int r = 0; r < network_.ranks(); ++r)
       all.emplace_back(write(c, algorithm, r), lengths_of(c, network_.ranks(), r));
-    if (is_symmetric(machine_) && !is_rooted(c.what))
-      if (auto common = find_common_schedule(all)) {
+    const auto walked = [&](double messages) {
+      if (options.progress) options.progress({messages, cost.messages});
+    };
+    if (is_symmetric(machine_) && !is_rooted(c.what) && !options.must_record)
+      if (auto common = find_common_schedule(all, walked)) {
         const std::uint64_t messages = common->messages * all.size();
         if (messages > options.max_recorded || messages == 0)
-          return run_one_for_all(std::move(*common), options.within);
+          return run_representative(std::move(*common), options.within);
       }
-    start(options);
+    start(options, cost.messages);
     for (int r = 0; r < network_.ranks(); ++r) events_.add(r, 0, std::move(all[index_of(r)]));
     for (int r = 0; r < network_.ranks(); ++r) events_.begin(static_cast<std::uint32_t>(r), 0, -1);
-    events_.execute(options.within);
+    events_.execute();
     return finish();
   }
 
@@ -77,11 +77,11 @@ class simulator::state : private event_run::observer {
     require_memory(state_memory(), network_.ranks(), options);
     const hierarchy topology = network_.topology();
     composite_simulation plans(events_, c, topology, composition, inner);
-    double plan_memory = 0;
-    for (const int r : sample(c)) plan_memory = std::max(plan_memory, static_cast<double>(plans.memory(r)));
-    require_memory(state_memory() + network_.ranks() * plan_memory, network_.ranks(), options);
-    events_.reset(options.max_recorded, plans);
-    plans.run(options.within);
+    const call_cost cost =
+        sum_of_ranks(c, machine_.ranks_per_node / machine_.sockets, [&](int r) { return plans.cost_of(r); });
+    require_memory(state_memory() + cost.memory, network_.ranks(), options);
+    events_.reset(options, plans, cost.messages);
+    plans.run();
     ends_.clear();
     last_.clear();
     for (int r = 0; r < network_.ranks(); ++r) {
@@ -92,17 +92,19 @@ class simulator::state : private event_run::observer {
   }
 
  private:
-  void start(const simulation_options& options) {
-    events_.reset(options.max_recorded, *this);
+  void start(const simulation_options& options, double expected_messages) {
+    events_.reset(options, *this, expected_messages);
     ends_.assign(index_of(network_.ranks()), 0);
     last_.assign(index_of(network_.ranks()), -1);
   }
 
   // The time of one rank is that of all.
-  simulation_result run_one_for_all(common_schedule&& common, const simulation_limits& within) {
-    const network one_link = network::of_one_for_all(machine_);
+  simulation_result run_representative(common_schedule&& common, const simulation_limits& within) {
+    const network one_link = network::of_representative(machine_);
     event_run one(one_link, machine_, true);
-    one.reset(0, *this);
+    simulation_options how;
+    how.within = within;
+    one.reset(how, *this, 0);
     ends_.assign(1, 0);
     last_.assign(1, -1);
     struct restored {
@@ -113,7 +115,7 @@ class simulator::state : private event_run::observer {
     const restored guard{running_, std::exchange(running_, &one)};
     one.add(0, 0, std::move(common.schedule));
     one.begin(0, 0, -1);
-    one.execute(within);
+    one.execute();
     simulation_result r;
     r.simulated_ranks = 1;
     r.seconds = ends_[0];
@@ -152,37 +154,36 @@ class simulator::state : private event_run::observer {
     return b.finish();
   }
 
-  // Ranks whose schedules represent those of all others; the root is the first.
-  std::vector<int> sample(const simulated_call& c) const {
-    const int p = network_.ranks();
-    std::vector<int> some{std::min(c.root, p - 1)};
-    for (const int r : {0, 1, p / 2, p - 1})
-      if (r < p && std::find(some.begin(), some.end(), r) == some.end()) some.push_back(r);
-    return some;
+  // The sum of the costs of all ranks, estimated from a few of them: the root, the first ranks of
+  // nodes (which lead them in compositions), and others.
+  template <class Cost>
+  call_cost sum_of_ranks(const simulated_call& c, int ranks_per_node, Cost&& cost_of) const {
+    const int p = network_.ranks(), root = std::min(c.root, p - 1);
+    call_cost leader, other;
+    int leaders = 0, others = 0;
+    std::vector<int> seen{root};
+    const int middle = p / 2 / ranks_per_node * ranks_per_node;
+    for (const int r : {0, 1, middle, middle + ranks_per_node - 1, p - 1}) {
+      if (r >= p || std::find(seen.begin(), seen.end(), r) != seen.end()) continue;
+      seen.push_back(r);
+      const call_cost one = cost_of(r);
+      call_cost& kind = r % ranks_per_node == 0 ? leader : other;
+      ++(r % ranks_per_node == 0 ? leaders : others);
+      kind.memory = std::max(kind.memory, one.memory);
+      kind.messages += one.messages;
+    }
+    if (leaders > 1) leader.messages /= leaders;
+    if (others > 1) other.messages /= others;
+    const double nodes = std::ceil(static_cast<double>(p) / ranks_per_node);
+    call_cost sum = cost_of(root);
+    sum += (root % ranks_per_node == 0 ? nodes - 1 : nodes) * leader;
+    sum += (p - nodes - (root % ranks_per_node == 0 ? 0 : 1)) * other;
+    return sum;
   }
 
   double state_memory() const {
     return network_.ranks() * static_cast<double>(event_run::rank_memory) +
            network::memory(machine_, network_.ranks());
-  }
-
-  // The memory of one schedule, and of the messages of its longest round.
-  double memory_of(const simulated_call& c, const choice& algorithm, int rank) {
-    schedule s = write(c, algorithm, rank);
-    const auto in_progress = static_cast<double>(longest_round(s) * event_run::message_memory);
-    return in_progress +
-           static_cast<double>(rank_schedule(std::move(s), lengths_of(c, network_.ranks(), rank)).memory());
-  }
-
-  double schedule_memory(const simulated_call& c, const choice& algorithm) {
-    double root = 0, other = 0;
-    bool first = true;
-    for (const int r : sample(c)) {
-      const double one = memory_of(c, algorithm, r);
-      (first ? root : other) = std::max(first ? root : other, one);
-      first = false;
-    }
-    return root + other * (network_.ranks() - 1);
   }
 
   simulation_result finish() {

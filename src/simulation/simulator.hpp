@@ -19,6 +19,8 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,13 +46,27 @@ struct simulated_call {
 /// The keys of messages have room for so many (message_queues.hpp).
 inline constexpr int max_ranks = 1 << 20;
 
+/// The messages that have been simulated so far, and about how many there are.
+struct simulation_progress {
+  double messages = 0, expected = 0;
+};
+
 struct simulation_options {
   /// Keeps rounds and messages, for the critical path and drawings, unless there are more messages.
   std::size_t max_recorded = 0;
+  /// Throws too_many_messages in that case.
+  bool must_record = false;
   /// A call that needs more bytes is rejected before the simulation starts. 0: the memory that is
   /// available on this computer.
   double max_memory = 0;
   simulation_limits within;
+  /// Called now and then. Messages may start from 0 once more, because the simulator first finds
+  /// out whether one rank can stand for all.
+  std::function<void(const simulation_progress&)> progress{};
+};
+
+struct too_many_messages : std::exception {
+  const char* what() const noexcept override { return "there are more messages than can be recorded"; }
 };
 
 /// A round of a rank, or local work between the inner calls of a composition.
@@ -58,7 +74,7 @@ struct simulated_round {
   std::int32_t rank = 0, number = 0;  ///< rounds of a rank are numbered in the order of their begin
   double begin = 0;
   double sent = 0;             ///< the overheads of all sends are over
-  double received = 0;         ///< all transfers are complete
+  double received = 0;         ///< all transfers are complete, and received messages processed
   double end = 0;              ///< local work is complete
   std::int32_t previous = -1;  ///< the round that this one follows
   std::int32_t cause = -1;     ///< the message that determined `received`; -1: none
@@ -69,7 +85,8 @@ struct simulated_message {
   std::uint64_t bytes = 0;
   bool eager = false;
   double send_ready = 0, receive_ready = 0;
-  double arrival = 0;  ///< of the last byte
+  double arrival = 0;                         ///< of the last byte
+  double process_begin = 0, process_end = 0;  ///< when the core of the receiver works on it
 };
 
 /// A step of the critical path. Either a round, or a message on its way.

@@ -13,7 +13,7 @@ bool same(const local_work& a, const local_work& b) { return a.copied == b.copie
 bool receives(step_kind k) { return k == step_kind::recv || k == step_kind::recv_reduce; }
 
 // Whether the transfers have the same kinds and lengths.
-bool same_form(const planned_round& a, const planned_round& b) {
+bool equal_transfers(const planned_round& a, const planned_round& b) {
   if (a.sends != b.sends || a.transfers.size() != b.transfers.size() || !same(a.before, b.before))
     return false;
   return std::equal(a.transfers.begin(), a.transfers.end(), b.transfers.begin(),
@@ -24,7 +24,8 @@ bool same_form(const planned_round& a, const planned_round& b) {
 
 class walk {
  public:
-  explicit walk(std::span<rank_schedule> all) : all_(all), rounds_(all.size()) {}
+  walk(std::span<rank_schedule> all, const std::function<void(double)>& walked)
+      : all_(all), walked_(walked), rounds_(all.size()) {}
 
   std::optional<common_schedule> find() {
     common_schedule found;
@@ -36,9 +37,9 @@ class walk {
         if (all_[r].open(rounds_[r]) != more || !same(rounds_[0].before, rounds_[r].before)) return {};
       if (!more) break;
       planned_round& first = rounds_[0];
-      if (!suits(first)) return {};
+      if (!is_plain_exchange(first)) return {};
       for (std::size_t r = 1; r < all_.size(); ++r)
-        if (!same_form(first, rounds_[r])) return {};
+        if (!equal_transfers(first, rounds_[r])) return {};
       planned_round one = first;
       for (std::size_t i = 0; i < one.sends; ++i) {
         one.transfers[i].peer = static_cast<std::int32_t>(i);
@@ -52,13 +53,14 @@ class walk {
       for (std::size_t r = 1; r < all_.size(); ++r)
         if (!same(all_[r].close(), work)) return {};
       after.push_back(work);
+      if (walked_) walked_(static_cast<double>(found.messages) * static_cast<double>(all_.size()));
     }
     found.schedule = rank_schedule(common, after, rounds_[0].before);
     return found;
   }
 
  private:
-  bool suits(const planned_round& r) const {
+  bool is_plain_exchange(const planned_round& r) const {
     if (r.sends * 2 != r.transfers.size() || r.transfers.size() > max_transfers) return false;
     for (std::size_t i = 0; i < r.transfers.size(); ++i) {
       const planned_transfer& t = r.transfers[i];
@@ -89,6 +91,7 @@ class walk {
   }
 
   std::span<rank_schedule> all_;
+  const std::function<void(double)>& walked_;
   std::vector<planned_round> rounds_;
 };
 
@@ -99,10 +102,11 @@ bool is_symmetric(const machine& m) noexcept {
          m.levels[0].parents == 1;
 }
 
-std::optional<common_schedule> find_common_schedule(std::span<rank_schedule> all) {
+std::optional<common_schedule> find_common_schedule(std::span<rank_schedule> all,
+                                                    const std::function<void(double)>& walked) {
   std::optional<common_schedule> found;
   const bool words = std::any_of(all.begin(), all.end(), [](rank_schedule& s) { return !s.words().empty(); });
-  if (!words && all.size() > 1) found = walk(all).find();
+  if (!words && all.size() > 1) found = walk(all, walked).find();
   for (rank_schedule& s : all) s.rewind();
   return found;
 }

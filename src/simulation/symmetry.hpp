@@ -6,10 +6,11 @@
 // peer, with the same j. Then all ranks are in the same state at any time, all links have the same
 // messages, and a message arrives when the rank's own send number j arrives at its peer.
 //
-// Most algorithms without a root are of this kind if the number of ranks suits them.
+// Most algorithms without a root are of this kind, some of them for powers of two only.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -29,6 +30,8 @@ struct common_schedule {
 
 /// Walks through the schedules of all ranks. Returns nothing if their ranks differ, or if finding
 /// that out takes too much memory. Rewinds the schedules.
-std::optional<common_schedule> find_common_schedule(std::span<rank_schedule> all);
+/// `walked` learns the messages of all ranks so far.
+std::optional<common_schedule> find_common_schedule(std::span<rank_schedule> all,
+                                                    const std::function<void(double)>& walked = {});
 
 }  // namespace tutti::simulation

@@ -42,6 +42,8 @@ class benchmark_fixture {
   /// names the trees decide.
   detail::communicator_handle communicator(collective what, const std::string& algorithm,
                                            const std::string& composition);
+  /// Collective. A communicator of all ranks without calls: the caller runs schedules on it.
+  std::unique_ptr<context> open() { return ep_.open(all_ranks_, next_id_++, job_); }
 
  private:
   std::shared_ptr<detail::rank_state> state(selection by) const;

@@ -27,6 +27,9 @@ std::uint64_t max_messages(int ranks) noexcept {
   return std::min<std::uint64_t>(2'000'000, 100'000 + p * p);
 }
 
+// About ten seconds.
+constexpr std::uint64_t max_rates = 100'000'000;
+
 // A choice that takes so many times as long as the best known is not simulated to its end.
 constexpr double worth_knowing = 1.5;
 constexpr double enough = 4;
@@ -92,7 +95,9 @@ class simulated_campaign {
     result_.cells = all_cells();
     result_.trees = grow(base_, result_.cells, rules_without_native());
     if (!options_.natives.empty()) {
-      const grown over_native = grow(base_, cells_with_native(), rules_over_native());
+      document declared = base_;
+      const rules r = rules_over_native(declared);
+      const grown over_native = grow(declared, cells_with_native(), r);
       result_.trees.made = overlay(result_.trees.made, over_native.made);
       result_.trees.changes.insert(result_.trees.changes.end(), over_native.changes.begin(),
                                    over_native.changes.end());
@@ -186,7 +191,7 @@ class simulated_campaign {
     double seconds = std::numeric_limits<double>::infinity();
     try {
       simulation::simulation_options how;
-      how.within = {max_us * 1e-6, max_messages(t.ranks)};
+      how.within = {max_us * 1e-6, max_messages(t.ranks), max_rates};
       seconds = run(how).seconds;
     } catch (const simulation::too_slow&) {
     } catch (const simulation::not_simulated&) {
@@ -325,12 +330,18 @@ class simulated_campaign {
     r.always.demand(condition::inter, false);
     return r;
   }
-  rules rules_over_native() const {
+  // Declares the condition in `trees`.
+  rules rules_over_native(document& trees) const {
+    document one;
+    one.conditions.push_back(
+        {"oversubscribed", "a machine of the job has more ranks than cores that they may use"});
+    trees = overlay(trees, one);
     rules r = rules_without_native();
     r.gain = options_.gain_over_native;
     r.beat_native = true;
     r.always = {};
     r.always.demand(condition::native, true);
+    r.always.demand(*find_condition("oversubscribed", trees.conditions), false);
     return r;
   }
 

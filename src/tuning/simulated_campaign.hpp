@@ -64,7 +64,9 @@ struct simulated_result {
 /// time.
 using simulation_progress = std::function<void(const std::string& what, double part)>;
 
-/// `base` must decide every call. Neighborhood collectives are skipped.
+/// `base` must decide every call. Neighborhood collectives are skipped. A simulated rank has a core
+/// of its own, so the regions that replace native collectives require that the engine's condition
+/// `oversubscribed` does not hold.
 simulated_result run_simulated_campaign(const document& base, const simulated_options& options,
                                         const known_times& times, const simulation_progress& report);
 

@@ -35,7 +35,7 @@ frontends/tasks/tbb: frontends/tasks/worker_pool.hpp
 frontends/lpf      : base engines transport runtime/launch communicator/internal_calls.hpp frontends/bsp
 frontends/preload  : base base/compute base/group transport/shm engines transport selection runtime/trace runtime/settings communicator/internal_calls.hpp communicator/make_communicators.hpp
 frontends/toolkit  : communicator/internal_calls.hpp
-tuning             : base base/compute selection proof simulation engines transport communicator/internal_calls.hpp communicator/make_communicators.hpp communicator/rank_state.hpp runtime/launch
+tuning             : base base/compute schedule selection proof simulation engines transport runtime/executor communicator/internal_calls.hpp communicator/make_communicators.hpp communicator/rank_state.hpp runtime/launch
 '
 # Public headers that every module may include, and that include only one another:
 shared='^tutti/(call|collective|element|error|layout|operation|version|detail/(abi|bsp_abi|call_site|export|owner|p2p_abi|call_key|structure|tasks_abi))[.]hpp$'

@@ -62,6 +62,21 @@ TEST(many_ranks, one_rank_of_65536_is_shown_and_checked) {
   }
 }
 
+TEST(many_ranks, the_check_of_one_rank_states_how_many_calls_it_checked) {
+  const std::string text = tutti("check bcast/knomial --ranks 65536 --rank 5").text;
+  EXPECT_NE(text.find(" calls: combinations of root, mode, count, parameters and split; these were drawn"),
+            text.npos)
+      << text;
+  EXPECT_EQ(text.find("proved"), text.npos) << text;
+  const json j = json::parse(tutti("check bcast/knomial --ranks 65536 --rank 5 --json").text).at(0);
+  EXPECT_EQ(j["checked"]["calls"]["tried"], j["calls"]);
+  EXPECT_LT(j["checked"]["calls"]["tried"], j["checked"]["calls"]["of"]);
+  EXPECT_NE(
+      text.find("checked " + j["calls"].dump() + " of " + j["checked"]["calls"]["of"].dump() + " calls"),
+      text.npos)
+      << text;
+}
+
 TEST(many_ranks, every_algorithm_passes_the_check_of_one_rank) {
   const command_result e = tutti("check --ranks 24,32,48 --rank 5 --json");
   ASSERT_EQ(e.status, 0) << e.text;

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests `tutti simulate` as a user sees it: texts, JSON, drawings, and what it rejects.
+#include <cstdio>
+#include <filesystem>
+#include <regex>
 #include <string>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tool.hpp"
 
@@ -25,7 +30,7 @@ TEST(simulate, prints_the_figures_of_simgrid) {
   EXPECT_EQ(r.status, 0) << r.text;
   for (const char* part : {"allreduce/recursive_doubling of 64 ranks on flat, 1048576 bytes",
                            "time          511.124 us", "messages      384, ", "busiest link  node ",
-                           "waiting       min ", "critical path", "0.000 us     0.300 us  rank "})
+                           "waiting       mean ", "critical path", "0.000 us     0.300 us  rank "})
     EXPECT_NE(r.text.find(part), r.text.npos) << part << "\n" << r.text;
 }
 
@@ -43,6 +48,24 @@ TEST(simulate, json) {
   EXPECT_EQ(j["critical_path"].back()["end"], j["seconds"]);
 }
 
+TEST(simulate, prints_how_long_ranks_wait) {
+  const std::string call = "simulate bcast/linear --machine flat --bytes 8 --ranks ";
+  const json waits = json::parse(tutti(call + "16 --json").text)["waiting"]["ranks"];
+  const std::string few = tutti(call + "16").text, many = tutti(call + "17").text,
+                    all = tutti(call + "17 --all").text;
+  for (const int rank : {0, 1, 15}) {
+    char line[80];
+    std::snprintf(line, sizeof line, "  rank %-7d %9.3f us", rank,
+                  waits[static_cast<std::size_t>(rank)].get<double>() * 1e6);
+    EXPECT_NE(few.find(line), few.npos) << line << "\n" << few;
+  }
+  // The root does nothing but send; the last rank waits for all of it.
+  EXPECT_NE(few.find("on rank 15, least 0.000 us on rank 0\n"), few.npos) << few;
+  EXPECT_EQ(many.find("waiting of each rank"), many.npos) << many;
+  EXPECT_NE(many.find("on rank 16, least 0.000 us on rank 0\n"), many.npos) << many;
+  EXPECT_NE(all.find("\n  rank 16 "), all.npos) << all;
+}
+
 TEST(simulate, parameters_compositions_and_the_choice_of_the_trees) {
   EXPECT_EQ(simulated("allreduce/reduce_scatter_allgather:k=16 --machine flat --ranks 16 --bytes 1K")["name"],
             "allreduce/reduce_scatter_allgather:k=16");
@@ -52,6 +75,7 @@ TEST(simulate, parameters_compositions_and_the_choice_of_the_trees) {
   EXPECT_EQ(simulated("allreduce --machine flat --ranks 16 --bytes 8")["name"],
             "allreduce/recursive_doubling");
   EXPECT_EQ(simulated("barrier --machine slow-cluster-8 --ranks 100")["bytes"], 0);
+  EXPECT_EQ(simulated("bcast --machine flat --ranks 4 --bytes 0")["bytes"], 0);
   // Calls between two groups, and of neighbors.
   EXPECT_GT(simulated("bcast/across --machine flat --ranks 6 --bytes 64")["seconds"], 0);
   EXPECT_EQ(simulated("neighbor_alltoallv/scattered --machine flat --ranks 6 --bytes 64")["messages"], 12);
@@ -94,6 +118,27 @@ TEST(simulate, draws_a_row_for_each_rank) {
   EXPECT_NE(tutti("simulate bcast --machine flat --ranks 2 --bytes 8 --svg /no/such/folder/a.svg").status, 0);
 }
 
+// The total width of the bars of a kind in the first row, divided by that of the chart.
+double part_of_first_row(const std::string& drawing, const std::string& kind) {
+  const std::regex bar("<rect class=\"" + kind + "\" x=\"[0-9.]+\" y=\"70.0\" width=\"([0-9.]+)\"");
+  double sum = 0;
+  for (std::sregex_iterator i(drawing.begin(), drawing.end(), bar), end; i != end; ++i)
+    sum += std::stod((*i)[1]);
+  return sum / 1000;
+}
+
+TEST(simulate, draws_reductions_of_received_messages_as_work) {
+  const scratch_folder folder;
+  const std::string slow = folder.file("slow.json", R"({"schema": "tutti/machine/1",
+    "node": {"ranks": 1, "reduce": "1MB/s"}, "links": {"nic": {"latency": "1us", "bandwidth": "1GB/s"}},
+    "network": {"topology": "flat", "link": "nic"}})");
+  // The root waits 10 us and reduces for 8000 us.
+  const std::string drawing =
+      tutti("simulate reduce/linear --machine " + slow + " --ranks 2 --bytes 8000 --svg -").text;
+  EXPECT_NEAR(part_of_first_row(drawing, "work"), 8000.0 / 8010, 1e-4) << drawing;
+  EXPECT_NEAR(part_of_first_row(drawing, "transfers"), 1, 1e-4);  // below the work
+}
+
 TEST(simulate, rejects_with_one_message) {
   const scratch_folder folder;
   const std::string broken =
@@ -116,6 +161,8 @@ TEST(simulate, rejects_with_one_message) {
       {"allreduce/ring --machine flat --ranks 0 --bytes 8", "--ranks is 0; pass 1 to 1048576"},
       {"allreduce/ring --machine flat --ranks 2000000 --bytes 8", "--ranks is 2000000; pass 1 to 1048576"},
       {"alltoall/pairwise --machine flat --ranks 4 --bytes 8 --root 1", "alltoall has no root"},
+      {"bcast --machine flat --ranks 4", "--bytes is missing: the length of a block of bcast, such as 64K"},
+      {"allreduce/node_leader --machine flat --ranks 4", "--bytes is missing"},
       {"bcast --machine flat --ranks 4 --bytes 8 --root 4", "--root is 4, but ranks are 0 to 3"},
       {"bcast --machine flat --ranks 4 --bytes 8 --in-place", "does not work in place"},
       {"bcast --machine flat --ranks 4 --bytes 8 --ordered", "has no operator"},
@@ -130,7 +177,10 @@ TEST(simulate, rejects_with_one_message) {
        "--like chooses the algorithm, but \"allreduce/ring\" names one; pass allreduce"},
       {"allreduce --machine flat --ranks 4 --bytes 8 --like mpich --engine mpi",
        "--like and --engine both name the trees that choose"},
-      {"alltoall/scattered --machine flat --ranks 512 --bytes 8 --svg -", "--svg draws at most"},
+      {"alltoall/scattered --machine flat --ranks 512 --bytes 8 --svg -",
+       "--svg draws at most 200000 messages, and this call has more; simulate fewer ranks"},
+      {"alltoall/pairwise --machine flat --ranks 65536 --bytes 8 --svg -",
+       "--svg draws at most 200000 messages"},
       {"allreduce/ring --machine flat --ranks 4 --bytes 8 --json --svg -", "pass a file to --svg"},
       {"bcast/chain:segment=8 --machine flat --ranks 3 --bytes 17179869184",
        "a block has 2147483648 segments; pass fewer bytes or longer segments"},
@@ -142,6 +192,41 @@ TEST(simulate, rejects_with_one_message) {
     EXPECT_TRUE(r.text.starts_with("tutti simulate: ")) << r.text;
     EXPECT_EQ(r.text.find('\n'), r.text.size() - 1) << "more than one line: " << r.text;
   }
+}
+
+TEST(simulate, a_machine_is_a_regular_file) {
+  const scratch_folder folder;
+  ASSERT_EQ(::mkfifo(folder.path("pipe").c_str(), 0600), 0);
+  std::filesystem::create_directory(folder.path("directory"));
+  const auto message = [&](const std::string& file) {
+    const command_result r = shell("cd " + folder.path(".") + " && '" + TUTTI_TOOL +
+                                   "' simulate bcast --machine " + file + " --ranks 2 --bytes 8");
+    EXPECT_EQ(r.status, 2) << r.text;
+    return r.text;
+  };
+  EXPECT_EQ(message("pipe"), "tutti simulate: pipe is a FIFO, and only a regular file can be read\n");
+  EXPECT_EQ(message("./pipe"), "tutti simulate: ./pipe is a FIFO, and only a regular file can be read\n");
+  EXPECT_EQ(message("directory"),
+            "tutti simulate: directory is a folder, and only a regular file can be read\n");
+  folder.file("secret", "{}");
+  std::filesystem::permissions(folder.path("secret"), std::filesystem::perms::none);
+  if (::access(folder.path("secret").c_str(), R_OK) != 0)  // root may read it
+    EXPECT_EQ(message("secret"), "tutti simulate: secret cannot be read: Permission denied\n");
+}
+
+TEST(simulate, says_how_long_it_takes_and_ends_by_a_signal) {
+  const scratch_folder folder;
+  const std::string out = folder.path("out"), err = folder.path("err");
+  // A command in the background would ignore Ctrl-C.
+  const command_result r =
+      shell(std::string("env --default-signal=INT '") + TUTTI_TOOL +
+            "' simulate alltoall/pairwise --machine fast-cluster-8 --ranks 65536 --bytes 8 --json > " + out +
+            " 2> " + err + " & job=$!; for i in $(seq 600); do grep -q about " + err +
+            " && break; sleep 0.1; done; kill -INT $job; wait $job; echo ended with $?");
+  EXPECT_NE(r.text.find("ended with 130"), r.text.npos) << r.text;
+  EXPECT_TRUE(contents(err).starts_with("tutti simulate: 4.3e+09 messages take about ")) << contents(err);
+  EXPECT_EQ(contents(err).find('#'), std::string::npos);  // the bar is for terminals
+  EXPECT_EQ(contents(out), "");
 }
 
 TEST(simulate, rejects_ranks_that_exceed_the_memory) {
@@ -184,6 +269,7 @@ TEST(simulate, help_lists_the_machines) {
   const command_result r = tutti("simulate --help");
   for (const char* name : {"  flat ", "  fat-tree ", "  eight-per-node ", "  dragonfly "})
     EXPECT_NE(r.text.find(name), r.text.npos) << name;
+  EXPECT_NE(r.text.find("200000"), r.text.npos) << r.text;  // what --svg draws
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti check --rank: proves what one rank does, for numbers of ranks that are too many to execute
-// together (src/proof/prove_rank.hpp).
+// tutti check --rank: checks what one rank does, for numbers of ranks that are too many to execute
+// together (src/proof/prove_rank.hpp). It draws the calls that it checks if there are many.
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -75,7 +75,7 @@ void write_rank_json(const std::vector<rank_row>& rows, int rank) {
                {"calls_without_contents", r.all.untracked},
                {"rounds", r.all.max_rounds},
                {"schedule_bytes", r.all.max_memory},
-               {"proved", {{"calls", tried(r.all.calls)}, {"peers", tried(r.all.peers)}}},
+               {"checked", {{"calls", tried(r.all.calls)}, {"peers", tried(r.all.peers)}}},
                {"seconds", r.seconds},
                {"faults", faults}});
   }
@@ -85,17 +85,18 @@ void write_rank_json(const std::vector<rank_row>& rows, int rank) {
 void print_rank_coverage(const proof::rank_proof& all) {
   const auto line = [](const proof::coverage& c, const char* of) {
     if (c.all != 0)
-      fmt::print("  {}: {} of {} {}\n", c.tried == c.all ? "all  " : "drawn", c.tried, c.all, of);
+      fmt::print("  checked {} of {} {}{}\n", c.tried, c.all, of,
+                 c.tried == c.all ? "" : "; these were drawn");
   };
   line(all.calls, "calls: combinations of root, mode, count, parameters and split");
-  line(all.peers, "schedules of peers, over all calls");
+  line(all.peers, "schedules of peers, over these calls");
   if (all.untracked != 0)
     fmt::print("  in {} calls the elements are too many to track which of them are written\n", all.untracked);
   if (all.unknown != 0)
     fmt::print("  {} of {} messages have lengths that other messages carry; these are not compared\n",
                all.unknown, all.messages);
   fmt::print(
-      "  proved: peers, places, conflicts within a round, no read of what nothing wrote, matching\n"
+      "  In each: peers, places, conflicts within a round, no read of what nothing wrote, matching\n"
       "  steps of peers, and rounds, bytes and scratch of this rank within the claims.\n"
       "  Deadlocks and values need all ranks: tutti check without --rank, for fewer ranks.\n");
 }

@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/launch/modules.hpp"
+
 namespace tutti::tool {
 namespace {
 
@@ -148,6 +150,16 @@ std::string mpi_of_program(const std::string& file) {
     return "openmpi";
   if (contains_any(libraries, {"libmpich.so", "libmpi.so.12"})) return "mpich";
   return {};
+}
+
+std::string mpi_version(const std::string& module) {
+  std::string text;
+  for (const detail::module_file& m : detail::find_modules())
+    if (m.name == module) text = detail::load_module(m).module.library_version();
+  std::istringstream words(text.substr(0, text.find_first_of("\n,")));
+  std::string all;
+  for (std::string word; words >> word;) all += (all.empty() ? "" : " ") + word;
+  return all;
 }
 
 }  // namespace tutti::tool

@@ -21,4 +21,8 @@ std::string mpi_of_launcher(const std::string& file);
 /// The same for a program. Also empty if it is no program, or links no MPI.
 std::string mpi_of_program(const std::string& file);
 
+/// "Open MPI v4.1.4": the MPI of an engine module that this process has loaded, on one line. Empty
+/// if there is no such module.
+std::string mpi_version(const std::string& module);
+
 }  // namespace tutti::tool

@@ -235,7 +235,9 @@ void read_conditions(const explain_query& q, const engine_entry& engine, int ran
   const auto has = [&](std::string_view name) {
     return std::any_of(known.begin(), known.end(), [&](const engine_condition& k) { return k.name == name; });
   };
-  if (has("oversubscribed")) state("oversubscribed", ranks > usable_cores());
+  // Nodes of --nodes are other machines, with a core for each rank.
+  const bool elsewhere = requested.sources["nodes"] == "requested" && requested.topology.nodes() > 1;
+  if (has("oversubscribed")) state("oversubscribed", !elsewhere && ranks > usable_cores());
   // Simulated nodes use messages of MPI.
   const hierarchy& nodes = requested.topology;
   const auto use = has("node_memory") && requested.sources["nodes"] != "environment"

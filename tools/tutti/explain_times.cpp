@@ -19,18 +19,17 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr int max_ranks = 1024;
+constexpr int max_predicted_ranks = 1024;
 constexpr std::uint64_t max_messages = 500'000;
 
-// The machine for which the built-in trees of the call were simulated. They change at the same
-// numbers of ranks per node (region_grower.cpp).
+// The nearest of the machines for which the built-in trees are simulated.
 std::string machine_of(const queried_call& c) {
   const bool slow = c.builtin_trees.find("slow") != std::string::npos;
   const int per_node = c.context.ranks_per_node;
-  return fmt::format("{}-cluster-{}", slow ? "slow" : "fast", per_node <= 2 ? 1 : per_node <= 16 ? 8 : 64);
+  return fmt::format("{}-cluster-{}", slow ? "slow" : "fast", per_node < 2 ? 1 : per_node < 23 ? 8 : 64);
 }
 
-simulation::simulated_call call_of(const queried_call& c) {
+simulation::simulated_call simulated_call_of(const queried_call& c) {
   simulation::simulated_call made;
   made.what = c.arguments.what;
   made.root = c.arguments.root;
@@ -42,8 +41,9 @@ simulation::simulated_call call_of(const queried_call& c) {
 }
 
 // Microseconds; nothing if it cannot be simulated or sends too many messages.
-std::optional<double> time(simulation::simulator& on, const simulation::simulated_call& c,
-                           const composed_choice& composed, const choice& pure, const selection& inner) {
+std::optional<double> simulated_us(simulation::simulator& on, const simulation::simulated_call& c,
+                                   const composed_choice& composed, const choice& pure,
+                                   const selection& inner) {
   simulation::simulation_options how;
   how.within.messages = max_messages;
   try {
@@ -62,7 +62,7 @@ std::optional<predicted_times> predict(const explain_result& a) {
   const engine_entry& engine = *find_engine(c.engine);
   const selection_context& s = c.context;
   if (engine.trees == nullptr || s.nodes < 2 || s.ranks_per_node == 0 || !s.node_consecutive ||
-      s.call.inter || s.reaches != reach::any_rank || s.call.ranks > max_ranks ||
+      s.call.inter || s.reaches != reach::any_rank || s.call.ranks > max_predicted_ranks ||
       is_neighborhood(s.call.what) || !a.rejection.empty())
     return {};
   predicted_times t;
@@ -71,12 +71,12 @@ std::optional<predicted_times> predict(const explain_result& a) {
   t.ranks_per_node = m.ranks_per_node = s.ranks_per_node;
   m.sockets = 1;
   simulation::simulator on(m, s.call.ranks);
-  const simulation::simulated_call call = call_of(c);
+  const simulation::simulated_call call = simulated_call_of(c);
   selection_context without_native = s;
   without_native.offer(native_offer::none);
   const resolution own = resolve(a.settings->by(), without_native, {});
   if (!own.served || (own.composed.which == nullptr && own.pure.pure == nullptr)) return {};
-  const auto own_us = time(on, call, own.composed, own.pure, a.settings->by());
+  const auto own_us = simulated_us(on, call, own.composed, own.pure, a.settings->by());
   if (!own_us) return {};
   t.own_us = *own_us;
   leaf l;
@@ -89,7 +89,7 @@ std::optional<predicted_times> predict(const explain_result& a) {
     if (!c.mpi.empty() && (c.mpi == "mpich") != (mpi == tuning::peer_mpi::mpich)) continue;
     const auto its = tuning::peer_choice(mpi, without_native);
     if (!its) continue;
-    const auto us = time(on, call, its->composed, its->pure, tuning::peer_selection(mpi));
+    const auto us = simulated_us(on, call, its->composed, its->pure, tuning::peer_selection(mpi));
     if (!us || *us >= t.native_us) continue;
     t.native_us = *us;
     t.native = mpi == tuning::peer_mpi::mpich ? "MPICH" : "Open MPI";

@@ -2,7 +2,8 @@
 //
 // Draws a simulated call as a Gantt chart: time runs to the right, and each rank is a row. A round
 // is a bar: the overheads of its sends, the time until all its transfers are complete, its local
-// work. A line marks each message of the critical path.
+// work. Work on received messages, their overheads and reductions, covers the wait for transfers;
+// so does what other rounds of a composition do. A line marks each message of the critical path.
 #include <algorithm>
 #include <cmath>
 
@@ -15,6 +16,7 @@ namespace tutti::tool {
 namespace {
 
 using simulation::path_step;
+using simulation::simulated_message;
 using simulation::simulated_round;
 
 constexpr double left = 64, chart_width = 1000, header = 70, footer = 46;
@@ -61,7 +63,15 @@ class chart {
       all += fmt::format("<rect class=\"lane\" x=\"{}\" y=\"{:.1f}\" width=\"{}\" height=\"{:.1f}\"/>\n",
                          left, y(rank), chart_width, row_);
     all += axis(bottom);
-    for (const simulated_round& one : r_.result.rounds) all += bar(one);
+    for (const simulated_round& one : r_.result.rounds)
+      all += bars(one, {{"transfers", one.sent, one.received}});
+    const std::vector<std::vector<bar>> processed = processed_by_round();
+    for (std::size_t i = 0; i < processed.size(); ++i) {
+      const simulated_round& one = r_.result.rounds[i];
+      std::vector<bar> busy{{"sends", one.begin, one.sent}, {"work", one.received, one.end}};
+      busy.insert(busy.end(), processed[i].begin(), processed[i].end());
+      all += bars(one, busy);
+    }
     for (const path_step& s : r_.result.critical_path())
       if (s.to >= 0)
         all += fmt::format(
@@ -98,20 +108,41 @@ class chart {
     return all;
   }
 
-  std::string bar(const simulated_round& one) const {
+  struct bar {
+    const char* kind;
+    double from, to;
+  };
+
+  // The work on received messages, by round. Work without a gap is one bar.
+  std::vector<std::vector<bar>> processed_by_round() const {
+    std::vector<std::vector<bar>> all(r_.result.rounds.size());
+    for (const simulated_message& m : r_.result.sent)
+      if (m.received_in >= 0 && m.process_end > m.process_begin)
+        all[static_cast<std::size_t>(m.received_in)].push_back({"work", m.process_begin, m.process_end});
+    for (std::vector<bar>& round : all) {
+      std::sort(round.begin(), round.end(), [](const bar& a, const bar& b) { return a.from < b.from; });
+      std::vector<bar> joined;
+      for (const bar& one : round)
+        if (!joined.empty() && one.from <= joined.back().to)
+          joined.back().to = std::max(joined.back().to, one.to);
+        else
+          joined.push_back(one);
+      round = std::move(joined);
+    }
+    return all;
+  }
+
+  std::string bars(const simulated_round& one, const std::vector<bar>& all) const {
     const double height = row_ - std::min(2.0, row_ / 4);
-    std::string all = fmt::format("<g class=\"round\"><title>rank {}, round {}: {} to {}</title>", one.rank,
-                                  one.number, time_text(one.begin), time_text(one.end));
-    const auto part = [&](const char* kind, double from, double to) {
-      if (to > from)
-        all +=
+    std::string text;
+    for (const bar& b : all)
+      if (b.to > b.from)
+        text +=
             fmt::format("<rect class=\"{}\" x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\"/>",
-                        kind, x(from), y(one.rank), (to - from) * scale_, height);
-    };
-    part("sends", one.begin, one.sent);
-    part("transfers", one.sent, one.received);
-    part("work", one.received, one.end);
-    return all + "</g>\n";
+                        b.kind, x(b.from), y(one.rank), (b.to - b.from) * scale_, height);
+    if (text.empty()) return text;
+    return fmt::format("<g class=\"round\"><title>rank {}, round {}: {} to {}</title>{}</g>\n", one.rank,
+                       one.number, time_text(one.begin), time_text(one.end), text);
   }
 
   static std::string key(double at) {
@@ -119,12 +150,12 @@ class chart {
     double x = left;
     for (const auto& [kind, text] : {std::pair("sends", "begins its sends"),
                                      {"transfers", "waits for transfers"},
-                                     {"work", "copies or reduces"}}) {
+                                     {"work", "receives, copies or reduces"}}) {
       all += fmt::format(
           "<rect class=\"{}\" x=\"{}\" y=\"{:.1f}\" width=\"12\" height=\"10\"/><text x=\"{}\" "
           "y=\"{:.1f}\">{}</text>\n",
           kind, x, at - 9, x + 18, at, text);
-      x += 170;
+      x += 180;
     }
     return all + fmt::format(
                      "<path class=\"critical\" d=\"M{} {:.1f}h20\"/><text x=\"{}\" y=\"{:.1f}\">message of "

@@ -2,6 +2,7 @@
 #include "machine_argument.hpp"
 
 #include <fmt/core.h>
+#include <sys/stat.h>
 
 #include "base/regular_file.hpp"
 #include "selection/suggestion.hpp"
@@ -19,7 +20,8 @@ machine_argument read_machine_argument(const std::string& name) {
     constexpr std::size_t max_bytes = std::size_t{2} << 20;
     file_text read = read_regular_file(name, max_bytes);
     if (!read.problem.empty()) {
-      const bool path = name.find_first_of("/.") != name.npos;
+      struct stat about {};
+      const bool path = name.find_first_of("/.") != name.npos || ::stat(name.c_str(), &about) == 0;
       throw called_wrongly{path ? read.problem
                                 : fmt::format("there is no machine {}, and no such file; {}",
                                               detail::quoted(name),

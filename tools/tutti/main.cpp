@@ -110,6 +110,7 @@ int main(int argc, char** argv) {
   tutti::tool::add_validate(app, status);
   tutti::tool::add_diff(app, status);
   tutti::tool::add_tune(app, status);
+  tutti::tool::add_measure(app, status);
   tutti::tool::add_preload(app, status, command);
   tutti::tool::add_import(app, status);
   if (const char* typed = unknown_subcommand(app, argc, argv)) return report_unknown_subcommand(app, typed);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output_file.hpp"
 
+#include <charconv>
 #include <csignal>
 #include <system_error>
 
@@ -23,7 +24,7 @@ std::filesystem::path output_path(const std::string& named, const std::string& n
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   if (!std::filesystem::is_directory(folder, fault))
     throw called_wrongly{echoed(folder.string()) + " is not a folder"};
-  if (access(folder.c_str(), W_OK) != 0)
+  if (::access(folder.c_str(), W_OK) != 0)
     throw called_wrongly{echoed(folder.string()) + " cannot be written to"};
   return path;
 }
@@ -42,6 +43,14 @@ void write_atomically(const std::filesystem::path& path, const std::string& text
   if (!good) std::filesystem::remove(part, error);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (!good) throw called_wrongly{echoed(path.string()) + " cannot be written"};
+}
+
+double read_seconds(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{}) return -1;
+  const std::string unit(end, text.data() + text.size());
+  return unit.empty() || unit == "s" ? value : unit == "m" || unit == "min" ? 60 * value : -1;
 }
 
 }  // namespace tutti::tool

@@ -16,4 +16,7 @@ std::filesystem::path output_path(const std::string& named, const std::string& n
 /// Writes the whole file or nothing, even if a signal interrupts. Throws called_wrongly.
 void write_atomically(const std::filesystem::path& path, const std::string& text);
 
+/// Parses "120s", "2m" or "90". Returns a negative number if the text has another form.
+double read_seconds(const std::string& text);
+
 }  // namespace tutti::tool

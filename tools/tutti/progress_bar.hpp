@@ -27,6 +27,7 @@ class progress_bar {
       while (next_ <= part) next_ += 0.1;
     }
   }
+  bool on_terminal() const noexcept { return terminal_; }
   void end() {
     if (terminal_) fmt::print(stderr, "\r\033[K");
   }

@@ -3,6 +3,7 @@
 // tutti simulate: the time of a call on a machine that is not at hand. It simulates the schedules
 // or composite plans of all ranks (src/simulation/).
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -13,7 +14,7 @@
 #include "engines/engine_table.hpp"
 #include "explain.hpp"
 #include "machine_argument.hpp"
-#include "simulation/read_machine.hpp"
+#include "progress_bar.hpp"
 #include "simulation_report.hpp"
 #include "subcommands.hpp"
 #include "text.hpp"
@@ -23,10 +24,13 @@
 namespace tutti::tool {
 namespace {
 
+constexpr std::size_t max_drawn = 200'000;  // messages of a Gantt chart
+
 struct simulate_options {
   std::string name, machine, svg, engine = "mpi", like;
   int ranks = 0, root = 0;
   std::size_t bytes = 0;
+  bool has_bytes = false;
   bool in_place = false, ordered = false, as_json = false, everything = false;
 };
 
@@ -99,6 +103,9 @@ simulation::simulated_call call_of(const simulate_options& options, const named_
   if (options.in_place &&
       (e.what == collective::barrier || e.what == collective::bcast || is_neighborhood(e.what)))
     throw called_wrongly{fmt::format("{} does not work in place; leave --in-place out", name_of(e.what))};
+  if (!options.has_bytes && e.what != collective::barrier)
+    throw called_wrongly{
+        fmt::format("--bytes is missing: the length of a block of {}, such as 64K", name_of(e.what))};
   if (options.bytes > (std::size_t{1} << 40))
     throw called_wrongly{fmt::format("--bytes is {}; pass at most 1T", options.bytes)};
   if (e.pure.pure != nullptr && has_restriction(e.pure.pure->restrictions, restriction::inter))
@@ -151,6 +158,52 @@ void choose(named_entry& e, const selection& by, const selection_context& s, sim
   }
 }
 
+// Shows on standard error how far a long simulation is. A second after its first messages it states
+// how long it will take, if that is long.
+class progress_display {
+ public:
+  progress_display() = default;
+  progress_display(const progress_display&) = delete;
+  progress_display& operator=(const progress_display&) = delete;
+  ~progress_display() { bar_.end(); }
+
+  void operator()(const simulation::simulation_progress& p) {
+    const auto now = std::chrono::steady_clock::now();
+    if (last_ < 0 || p.messages < last_) {  // it starts, maybe once more
+      begin_ = now;
+      first_ = p.messages;
+      next_ = 1;
+      announced_ = false;
+    }
+    last_ = p.messages;
+    const double elapsed = std::chrono::duration<double>(now - begin_).count();
+    if (elapsed < next_ || p.messages <= first_) return;
+    next_ = elapsed + 0.2;
+    const double left = elapsed * std::max(0.0, p.expected - p.messages) / (p.messages - first_);
+    if (!announced_ && left > worth_a_line) {
+      bar_.end();
+      fmt::print(stderr, "tutti simulate: {:.2g} messages take about {}\n", p.expected, duration(left));
+    }
+    announced_ = true;
+    if (bar_.on_terminal())
+      bar_.show(fmt::format("{:.2g} messages, {} left", p.messages, duration(left)),
+                std::min(1.0, p.messages / p.expected));
+  }
+
+ private:
+  static std::string duration(double seconds) {
+    if (seconds < 90) return fmt::format("{:.0f} seconds", seconds);
+    if (seconds < 5400) return fmt::format("{:.0f} minutes", seconds / 60);
+    return fmt::format("{:.1f} hours", seconds / 3600);
+  }
+
+  static constexpr double worth_a_line = 20;  // seconds
+  progress_bar bar_;
+  std::chrono::steady_clock::time_point begin_{};
+  double first_ = 0, last_ = -1, next_ = 1;
+  bool announced_ = false;
+};
+
 simulation_report simulate(const simulate_options& options) {
   simulation_report r;
   named_entry e = find_entry(options.name);
@@ -170,14 +223,18 @@ simulation_report simulate(const simulate_options& options) {
     choose(e, by, simulation::context_of(c, simulator.links()), r);
     if (peer) r.chosen_by = by.trees->machine.at("mpi");
     const bool wants_all = !options.svg.empty();
+    progress_display display;
     simulation::simulation_options how;
-    how.max_recorded = wants_all ? std::size_t{200'000} : std::size_t{4'000'000};
+    how.max_recorded = wants_all ? max_drawn : std::size_t{4'000'000};
+    how.must_record = wants_all;
+    // A call that is drawn has few messages, or is rejected soon.
+    if (!wants_all) how.progress = [&](const simulation::simulation_progress& p) { display(p); };
     r.result =
         e.composed.which != nullptr ? simulator.run(c, e.composed, by, how) : simulator.run(c, e.pure, how);
-    if (wants_all && !r.result.recorded)
-      throw called_wrongly{
-          fmt::format("--svg draws at most {} messages; simulate fewer ranks", how.max_recorded)};
     if (r.result.any_link) r.busiest_link = simulator.links().name_of_link(r.result.busiest_link);
+  } catch (const simulation::too_many_messages&) {
+    throw called_wrongly{fmt::format(
+        "--svg draws at most {} messages, and this call has more; simulate fewer ranks", max_drawn)};
   } catch (const simulation::not_simulated& fault) {
     throw called_wrongly{fmt::format("{} cannot be simulated: {}", options.name, fault.what())};
   } catch (const std::invalid_argument& fault) {
@@ -227,10 +284,12 @@ void add_simulate(CLI::App& app, int& status) {
       ->required();
   command->add_option("--machine", options->machine, "A machine of the list below, or a file")->required();
   command->add_option("--ranks", options->ranks, "How many")->required();
-  command
-      ->add_option("--bytes", options->bytes,
-                   "Bytes of a block, or of the vector if there are no blocks, such as 64K")
-      ->transform(as_size());
+  const CLI::Option* bytes =
+      command
+          ->add_option("--bytes", options->bytes,
+                       "Bytes of a block, or of the vector if there are no blocks, such as 64K; only "
+                       "barrier has none")
+          ->transform(as_size());
   command->add_option("--root", options->root, "Root of a rooted collective")->capture_default_str();
   command->add_flag("--in-place", options->in_place, "The call is in place");
   command->add_flag("--ordered", options->ordered, "The operator does not commute");
@@ -239,10 +298,15 @@ void add_simulate(CLI::App& app, int& status) {
           ->capture_default_str();
   command->add_option("--like", options->like,
                       "Choose as this MPI does by default: open_mpi (4.1.4) or mpich (4.0.2)");
-  command->add_flag("--all", options->everything, "The whole critical path");
+  command->add_flag(
+      "--all", options->everything,
+      "The whole critical path, and how long each rank waits (shown for up to 16 ranks anyway)");
   command->add_flag("--json", options->as_json, "One object: seconds, critical_path[] ...; times in seconds");
-  command->add_option("--svg", options->svg,
-                      "A Gantt chart, a row for each rank, to this file; - is standard output");
+  command->add_option(
+      "--svg", options->svg,
+      fmt::format("A Gantt chart, a row for each rank, of at most {} messages, to this file; - is "
+                  "standard output",
+                  max_drawn));
   command->footer([] {
     return "It simulates the messages of all ranks: overheads, links that messages share fairly, and local\n"
            "work. Nothing is measured. docs/guide/scale.md describes the model and the files. All blocks "
@@ -260,7 +324,8 @@ void add_simulate(CLI::App& app, int& status) {
            "  tutti simulate alltoall/bruck:k=4 --machine my-cluster.json --ranks 1024 --bytes 8 --json\n"
            "  tutti simulate allreduce/ring --machine flat --ranks 16 --bytes 1M --svg ring.svg\n";
   });
-  command->callback([options, engine, &status] {
+  command->callback([options, engine, bytes, &status] {
+    options->has_bytes = bytes->count() != 0;
     if (!options->like.empty() && engine->count() != 0)
       throw called_wrongly{"--like and --engine both name the trees that choose; pass one of them"};
     status = print_simulation(*options);

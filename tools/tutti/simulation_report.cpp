@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -35,6 +36,25 @@ std::string line_of(const path_step& s) {
   return fmt::format("  {:>12} {:>12}  {}\n", time_text(s.begin), time_text(s.end - s.begin), what);
 }
 
+// The mean and the extremes; and each rank, if there are few or the user wants all.
+std::string waiting_text(const simulation_report& r) {
+  const std::vector<double>& waits = r.result.waits;
+  const double mean = std::accumulate(waits.begin(), waits.end(), 0.0) / static_cast<double>(waits.size());
+  const auto [least, most] = std::minmax_element(waits.begin(), waits.end());
+  std::string text =
+      fmt::format("waiting       mean {}, most {} on rank {}, least {} on rank {}\n", time_text(mean),
+                  time_text(*most), most - waits.begin(), time_text(*least), least - waits.begin());
+  constexpr std::size_t few = 16;
+  if (waits.size() > few && !r.everything) return text;
+  text += "waiting of each rank, and its part of the time until the rank is done\n";
+  for (std::size_t rank = 0; rank < waits.size(); ++rank) {
+    const double end = r.result.ends[rank];
+    text += fmt::format("  rank {:<7} {:>12} {:>4.0f} %\n", rank, time_text(waits[rank]),
+                        end > 0 ? 100 * waits[rank] / end : 0.0);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string time_text(double seconds) {
@@ -58,9 +78,7 @@ std::string as_text(const simulation_report& r) {
   text += s.any_link ? fmt::format("busiest link  {}: {}, {:.0f} % of the time\n", r.busiest_link,
                                    bytes_text(s.busiest_bytes), 100 * s.busiest_share)
                      : "busiest link  none: no message crosses a shared link\n";
-  const spread waits = spread_of(s.waits);
-  text += fmt::format("waiting       min {}, median {}, max {}\n", time_text(waits.min),
-                      time_text(waits.median), time_text(waits.max));
+  text += waiting_text(r);
   if (!s.recorded) return text + "critical path not recorded, because there are too many messages\n";
   const std::vector<path_step> path = s.critical_path();
   text += "critical path, from the time on the left, for the time beside it\n";

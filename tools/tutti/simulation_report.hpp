@@ -22,7 +22,7 @@ struct simulation_report {
   bool in_place = false;
   simulation::simulation_result result;
   std::string busiest_link;
-  bool everything = false;  ///< text: the whole critical path
+  bool everything = false;  ///< text: the whole critical path, and the waiting of each rank
 };
 
 std::string as_text(const simulation_report& r);

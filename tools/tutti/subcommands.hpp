@@ -26,6 +26,7 @@ void add_import(CLI::App& app, int& status);
 void add_info(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);
 void add_list(CLI::App& app, int& status);
+void add_measure(CLI::App& app, int& status);
 /// `command`: the arguments after --.
 void add_preload(CLI::App& app, int& status, const std::vector<std::string>& command);
 void add_show(CLI::App& app, int& status);

@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -19,6 +18,7 @@
 
 #include "base/environment_variables.hpp"
 #include "base/report_text.hpp"
+#include "detect_mpi.hpp"
 #include "engines/engine_table.hpp"
 #include "explain_times.hpp"
 #include "output_file.hpp"
@@ -66,15 +66,6 @@ double seconds_since(steady::time_point start) {
   return std::chrono::duration<double>(steady::now() - start).count();
 }
 
-// Parses "120s", "2m" or "90". Returns a negative number if the text has another form.
-double read_seconds(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{}) return -1;
-  const std::string unit(end, text.data() + text.size());
-  return unit.empty() || unit == "s" ? value : unit == "m" || unit == "min" ? 60 * value : -1;
-}
-
 // Describes the environment, so that a reader can judge and repeat the measurements.
 std::map<std::string, std::string> fingerprint(const tune_options& w, const std::string& mpi,
                                                const std::vector<int>& ranks) {
@@ -103,14 +94,6 @@ std::map<std::string, std::string> fingerprint(const tune_options& w, const std:
   if (w.gain != tune_options{}.gain) command += fmt::format(" --gain {}", w.gain);
   if (!w.onto.empty()) command += " --onto " + std::filesystem::path(w.onto).filename().string();
   all["command"] = command;
-  return all;
-}
-
-// The first line of an MPI's version text, with single blanks.
-std::string one_line(const std::string& text) {
-  std::istringstream words(text.substr(0, text.find_first_of("\n,")));
-  std::string all;
-  for (std::string word; words >> word;) all += (all.empty() ? "" : " ") + word;
   return all;
 }
 
@@ -299,11 +282,7 @@ int tune_engine(tune_options w) {
     fmt::print(stderr, "tutti tune: the generated trees are invalid and are not written:\n{}", faults);
     return 1;
   }
-  std::string mpi;
-  if (by_module)
-    for (const module_file& m : find_modules())
-      if (m.name == module) mpi = load_module(m).module.library_version();
-  made.machine = merged_machine(fingerprint(w, one_line(mpi), numbers), onto.machine);
+  made.machine = merged_machine(fingerprint(w, by_module ? mpi_version(module) : "", numbers), onto.machine);
   for (const tuning::change& c : t.result.changes)
     made.machine[measurement_key(c.what, c.ranks, c.size)] =
         fmt::format("{} {:.2f} us, {} {:.2f} us", tuning::label(c.after), c.after_us, tuning::label(c.before),

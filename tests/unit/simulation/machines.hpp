@@ -18,6 +18,19 @@ inline machine machine_named(std::string_view name) {
   return std::move(r.made);
 }
 
+// 10 bytes per microsecond; 1 us latency from rank to rank.
+inline machine plain_machine() {
+  machine m;
+  m.network = machine::topology::fat_tree;
+  m.levels = {{0, 1, {0.5e-6, 10e6}}};
+  m.between_nodes.eager_limit = 1000;
+  m.between_nodes.send_overhead = 2e-6;
+  m.between_nodes.receive_overhead = 3e-6;
+  m.between_nodes.rendezvous_overhead = 0.25e-6;
+  m.between_nodes.handshake = 4e-6;
+  return m;
+}
+
 inline simulated_call call_of(collective what, std::size_t bytes) {
   simulated_call c;
   c.what = what;
