@@ -41,8 +41,8 @@ TEST(tune_machine, writes_trees_that_are_legal_and_used) {
   EXPECT_EQ(document["machine"]["ranks"], "4,8");
   EXPECT_EQ(document["machine"]["command"],
             "tutti tune --machine flat --ranks 4,8 --quick --collectives bcast,allreduce");
-  // A bcast of 1 MiB to 8 nodes is in the trees, if the ranks have a core each; one to 16 nodes is not, and
-  // neither is one node.
+  // A bcast of 1 MiB to 8 nodes is in the trees, if the ranks have a core each. One to 16 nodes is
+  // not, and neither is one of one node.
   const auto chosen = [&](const std::string& ranks_and_nodes) {
     const command_result r = shell(
         "TUTTI_TREES='" + file +
