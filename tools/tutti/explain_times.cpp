@@ -22,8 +22,7 @@ using json = nlohmann::ordered_json;
 constexpr int max_predicted_ranks = 1024;
 constexpr std::uint64_t max_messages = 500'000;
 
-// The machine for which the built-in trees of the call were simulated. They change at the same
-// numbers of ranks per node (region_grower.cpp).
+// The nearest of the machines for which the built-in trees are simulated.
 std::string machine_of(const queried_call& c) {
   const bool slow = c.builtin_trees.find("slow") != std::string::npos;
   const int per_node = c.context.ranks_per_node;
