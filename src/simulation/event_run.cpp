@@ -307,8 +307,8 @@ void event_run::execute() {
   for (;;) {
     const double now = std::min(events_.empty() ? unlimited : events_.top().time, flows_.next_end());
     if (!(now < unlimited)) break;
-    if (now > within_.seconds || message_count_ > within_.messages || flows_.computed() > within_.rates)
-      throw too_slow();
+    if (now > within_.seconds) throw too_slow();
+    if (message_count_ > within_.messages || flows_.computed() > within_.rates) throw too_laborious();
     const double precision = precision_at(now);
     for (;;) {
       bool any = false;

@@ -75,7 +75,7 @@ class event_run {
   void resume_at(int rank, double time) { events_.push({time, ++sequence_, what::resume, at(rank)}); }
 
   /// Runs until nothing is left to do. Throws not_simulated if a schedule is not complete then, and
-  /// too_slow when it exceeds a limit of the options.
+  /// too_slow or too_laborious when it exceeds a limit of the options.
   void execute();
 
   int rank_of(std::uint32_t run) const { return runs_[run].rank; }

@@ -79,7 +79,11 @@ struct simulation_limits {
   std::uint64_t rates = std::numeric_limits<std::uint64_t>::max();
 };
 struct too_slow : std::exception {
-  const char* what() const noexcept override { return "the call is beyond the limits of its simulation"; }
+  const char* what() const noexcept override { return "the call takes longer than its limit"; }
+};
+/// The limit of messages or rates: nothing is known of the time.
+struct too_laborious : std::exception {
+  const char* what() const noexcept override { return "the simulation takes more effort than its limit"; }
 };
 
 /// One rank's schedule with the lengths of a call.

@@ -125,7 +125,7 @@ class simulator {
 
   /// Throws not_simulated if the choice is native, or contains an inner call for which there is no
   /// algorithm. Throws std::length_error, with a text for the user, if the call needs too much
-  /// memory, and too_slow. The choice must serve the call.
+  /// memory, and too_slow or too_laborious. The choice must serve the call.
   simulation_result run(const simulated_call& c, const choice& algorithm,
                         const simulation_options& options = {});
   /// Inner calls are chosen by `inner`, without native collectives.

@@ -30,6 +30,8 @@ std::uint64_t max_messages(int ranks) noexcept {
 // About ten seconds.
 constexpr std::uint64_t max_rates = 100'000'000;
 
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
 // A choice that takes so many times as long as the best known is not simulated to its end.
 constexpr double worth_knowing = 1.5;
 constexpr double enough = 4;
@@ -38,7 +40,7 @@ constexpr double enough = 4;
 constexpr double promising = 0.6;
 
 struct timed_cell : cell {
-  double native_us = std::numeric_limits<double>::infinity();
+  double native_us = infinite;
 };
 
 // One collective on one machine with one number of ranks, in all sizes.
@@ -174,7 +176,8 @@ class simulated_campaign {
     if (failure) std::rethrow_exception(failure);
   }
 
-  // The microseconds of a choice; nothing if it cannot be simulated or takes longer than `max_us`.
+  // The microseconds of a choice: infinite if it takes longer than `max_us`, and nothing if they are
+  // not known, because the simulation is impossible or takes too much effort.
   template <class Run>
   std::optional<double> time(const task& t, std::size_t size, const std::string& name, double max_us,
                              const Run& run) {
@@ -184,24 +187,28 @@ class simulated_campaign {
       const std::lock_guard lock(mutex_);
       if (const auto known = times_.find(key)) {
         ++known_;
-        const double us = *known * 1e6;
-        return std::isfinite(us) && us <= max_us ? std::optional<double>(us) : std::nullopt;
+        if (std::isnan(*known)) return {};
+        return *known * 1e6 <= max_us ? *known * 1e6 : infinite;
       }
     }
-    double seconds = std::numeric_limits<double>::infinity();
+    double seconds = std::numeric_limits<double>::quiet_NaN();
     try {
       simulation::simulation_options how;
       how.within = {max_us * 1e-6, max_messages(t.ranks), max_rates};
       seconds = run(how).seconds;
     } catch (const simulation::too_slow&) {
-    } catch (const simulation::not_simulated&) {
-    } catch (const std::length_error&) {  // too much memory
+      seconds = infinite;
+    } catch (const simulation::too_laborious&) {
       ++too_long_;
+    } catch (const simulation::not_simulated&) {
+    } catch (const std::length_error&) {  // too much memory, but perhaps not the next time
+      ++too_long_;
+      return {};
     }
     const std::lock_guard lock(mutex_);
     ++simulated_;
     times_.add(key, seconds);
-    return std::isfinite(seconds) ? std::optional<double>(seconds * 1e6) : std::nullopt;
+    return std::isnan(seconds) ? std::nullopt : std::optional<double>(seconds * 1e6);
   }
 
   static bool has_defaults(const choice& c) { return c.parameter_values == c.pure->default_values(); }
@@ -234,7 +241,7 @@ class simulated_campaign {
       prune(all, options_.prune, current);
       pruned_ += before - all.size();
       order(all, current);
-      double best = std::numeric_limits<double>::infinity();
+      double best = infinite;
       std::map<const pure_algorithm*, double> slow;  // predicted times of slow defaults
       for (const candidate& a : all) {
         const bool is_current = same(a.use, current), is_default = has_defaults(a.use.chosen);
@@ -249,9 +256,11 @@ class simulated_campaign {
         else
           us = time(t, size, a.name, limit,
                     [&](const simulation::simulation_options& how) { return on.run(c, a.use.chosen, how); });
-        if (us) best = std::min(best, *us);
-        if (is_default && !us) slow.emplace(a.use.chosen.pure, a.predicted);
-        if (us || (is_current && std::isfinite(limit))) one.pure.push_back({a.use, us.value_or(limit), 0});
+        if (!us) continue;
+        best = std::min(best, *us);
+        if (is_default && !std::isfinite(*us)) slow.emplace(a.use.chosen.pure, a.predicted);
+        const double at_least = is_current ? std::min(*us, limit) : *us;
+        if (std::isfinite(at_least)) one.pure.push_back({a.use, at_least, 0});
       }
       t.cells.push_back(std::move(one));
     }
@@ -271,8 +280,9 @@ class simulated_campaign {
         const auto us = time(
             t, one.size, "composed " + a.name, best * worth_knowing,
             [&](const simulation::simulation_options& how) { return on.run(c, a.use.composed, by, how); });
-        if (us) one.composed.push_back({a.use, *us, 0});
-        if (us) best = std::min(best, *us);
+        if (!us || !std::isfinite(*us)) continue;
+        one.composed.push_back({a.use, *us, 0});
+        best = std::min(best, *us);
       }
     }
   }
@@ -316,7 +326,11 @@ class simulated_campaign {
               return what->composed.which != nullptr ? on.run(c, what->composed, peer_selection(mpi), how)
                                                      : on.run(c, what->pure, how);
             });
-        us = std::min(us, its.value_or(us));
+        if (!its) {  // perhaps it is the fastest
+          one.native_us = infinite;
+          break;
+        }
+        us = std::min(us, *its);
         one.native_us = us;
       }
     }

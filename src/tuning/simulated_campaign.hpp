@@ -52,7 +52,8 @@ struct simulated_options {
 
 /// Simulated times by text, so that an interrupted campaign can go on.
 struct known_times {
-  /// The seconds of a key, infinite if it takes too long; nothing if they are not known.
+  /// The seconds of a key: infinite if it takes too long, not a number if its simulation takes too
+  /// much effort. Nothing if it was not simulated.
   std::function<std::optional<double>(const std::string& key)> find;
   std::function<void(const std::string& key, double seconds)> add;
 };

@@ -157,6 +157,7 @@ TEST(measure, wrong_calls_end_with_2) {
       {"--budget nan", "--budget is a time"},
       {"--ouput x", "--ouput"},
       {"--name " + std::string(2000, 'x'), "--name has 2000 bytes"},
+      {"--engine threads --ranks 2 --name \"$(printf 'a\\tb')\"", "--name has a control character"},
       {"--engine threads --ranks 2 --output no/such/folder/x.json", "no/such/folder is not a folder"},
       {"--engine threads --ranks 2 --output /dev/null", "/dev/null is not a regular file"}};
   for (const auto& [arguments, text] : wrong) {

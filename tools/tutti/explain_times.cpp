@@ -20,7 +20,7 @@ namespace {
 using json = nlohmann::ordered_json;
 
 constexpr int max_predicted_ranks = 1024;
-constexpr std::uint64_t max_messages = 500'000;
+constexpr std::uint64_t max_messages = 500'000, max_rates = 5'000'000;
 
 // The nearest of the machines for which the built-in trees are simulated.
 std::string machine_of(const queried_call& c) {
@@ -46,9 +46,10 @@ std::optional<double> simulated_us(simulation::simulator& on, const simulation::
                                    const selection& inner) {
   simulation::simulation_options how;
   how.within.messages = max_messages;
+  how.within.rates = max_rates;
   try {
     return 1e6 * (composed.which != nullptr ? on.run(c, composed, inner, how) : on.run(c, pure, how)).seconds;
-  } catch (const simulation::too_slow&) {
+  } catch (const simulation::too_laborious&) {
   } catch (const simulation::not_simulated&) {
   } catch (const std::length_error&) {
   }
@@ -63,7 +64,7 @@ std::optional<predicted_times> predict(const explain_result& a) {
   const selection_context& s = c.context;
   if (engine.trees == nullptr || s.nodes < 2 || s.ranks_per_node == 0 || !s.node_consecutive ||
       s.call.inter || s.reaches != reach::any_rank || s.call.ranks > max_predicted_ranks ||
-      is_neighborhood(s.call.what) || !a.rejection.empty())
+      is_neighborhood(s.call.what) || !a.rejection.empty() || c.topology.levels() > 1)
     return {};
   predicted_times t;
   t.machine = machine_of(c);
@@ -90,7 +91,8 @@ std::optional<predicted_times> predict(const explain_result& a) {
     const auto its = tuning::peer_choice(mpi, without_native);
     if (!its) continue;
     const auto us = simulated_us(on, call, its->composed, its->pure, tuning::peer_selection(mpi));
-    if (!us || *us >= t.native_us) continue;
+    if (!us) return {};  // perhaps it is the fastest
+    if (*us >= t.native_us) continue;
     t.native_us = *us;
     t.native = mpi == tuning::peer_mpi::mpich ? "MPICH" : "Open MPI";
   }

@@ -45,6 +45,8 @@ double validate_options(measure_options& w) {
   if (!(budget > 0)) throw called_wrongly{"--budget is a time, such as 60s or 2m"};
   if (w.name.size() > max_name_bytes)
     throw called_wrongly{fmt::format("--name has {} bytes; pass at most {}", w.name.size(), max_name_bytes)};
+  if (std::any_of(w.name.begin(), w.name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }))
+    throw called_wrongly{"--name has a control character; leave it out"};
   const detail::launcher by = detail::find_launcher();
   if (w.engine.empty()) w.engine = detail::pick_engine("", {.launched = by.mpi}).name;
   const detail::engine_entry* const engine = detail::find_engine(w.engine);
@@ -158,7 +160,9 @@ int measure_job(const measure_options& w, double budget) {
   made.about = r.about = about(w, r.measured.times.job, r.mpi);
   const std::string text = tuning::machine_text(made);
   // The residuals are those of the file, with its rounded values.
-  r.residuals = tuning::residuals_of(r.measured.times, simulation::read_machine(text, "").made);
+  const simulation::machine_result written = simulation::read_machine(text, "the machine file");
+  if (!written.good()) throw std::logic_error(written.faults.front().text());
+  r.residuals = tuning::residuals_of(r.measured.times, written.made);
   write_results(w, r, text);
   return 0;
 }

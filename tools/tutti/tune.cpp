@@ -283,10 +283,11 @@ int tune_engine(tune_options w) {
     return 1;
   }
   made.machine = merged_machine(fingerprint(w, by_module ? mpi_version(module) : "", numbers), onto.machine);
-  for (const tuning::change& c : t.result.changes)
-    made.machine[measurement_key(c.what, c.ranks, c.size)] =
-        fmt::format("{} {:.2f} us, {} {:.2f} us", tuning::label(c.after), c.after_us, tuning::label(c.before),
-                    c.before_us);
+  // Compositions come first in the list, and they decide.
+  for (auto c = t.result.changes.rbegin(); c != t.result.changes.rend(); ++c)
+    made.machine[measurement_key(c->what, c->ranks, c->size)] =
+        fmt::format("{} {:.2f} us, {} {:.2f} us", tuning::label(c->after), c->after_us,
+                    tuning::label(c->before), c->before_us);
   write_results(w, t, place, write_tree(made));
   return std::all_of(t.campaigns.begin(), t.campaigns.end(), [](auto& c) { return c.wrong == 0; }) ? 0 : 1;
 }

@@ -257,6 +257,10 @@ tuning::simulated_options read_options(const tune_options& w, std::string& ident
   options.threads = std::max(1u, std::thread::hardware_concurrency());
   if (w.gain_given) options.gain = options.gain_over_native = w.gain / 100;
   identity += description(w, options.ranks)["command"];
+  // What the times depend on and a new build may change.
+  for (const char* trees : {"common", "peers/open_mpi", "peers/mpich"}) identity += builtin_tree(trees);
+  for (const pure_algorithm* a : catalogue())
+    identity += std::string(a->name) + std::string(a->rounds) + std::string(a->bytes);
   return options;
 }
 

@@ -214,14 +214,26 @@ bool datatypes::is_accepted(MPI_Datatype handle) const {
          real<MPI_Send>(&item, 1, handle, MPI_PROC_NULL, 0, self_comm_) == MPI_SUCCESS;
 }
 
+// Null if the datatype was used before, or if both places hold others that the program has not
+// freed. Then it is inspected: others that it displaced would displace it again.
+std::atomic<MPI_Datatype>* datatypes::free_slot_of(MPI_Datatype handle) noexcept {
+  std::atomic<MPI_Datatype>* free = nullptr;
+  for (auto* const slot : used_slots_of(handle)) {
+    const MPI_Datatype held = slot->load(std::memory_order_relaxed);
+    if (held == handle) return nullptr;
+    if (held == MPI_DATATYPE_NULL && free == nullptr) free = slot;
+  }
+  return free;
+}
+
 std::size_t datatypes::short_at_first_use(MPI_Datatype handle, int items, std::size_t max_bytes) {
-  std::atomic<MPI_Datatype>& slot = used_slot_of(handle);
-  if (slot.load(std::memory_order_relaxed) == handle || !is_accepted(handle)) return 0;
+  std::atomic<MPI_Datatype>* const slot = free_slot_of(handle);
+  if (slot == nullptr || !is_accepted(handle)) return 0;
   int size = 0;
   if (PMPI_Type_size(handle, &size) != MPI_SUCCESS || size <= 0) return 0;
   const std::size_t bytes = static_cast<std::size_t>(size) * static_cast<std::size_t>(items);
   if (bytes > max_bytes) return 0;
-  slot.store(handle, std::memory_order_relaxed);
+  slot->store(handle, std::memory_order_relaxed);
   return bytes;
 }
 
@@ -256,7 +268,8 @@ const datatype& datatypes::of(MPI_Datatype handle) {
   auto made = std::make_unique<datatype>(inspect(handle));
   static const datatype unusable;
   if (!made->usable) return unusable;  // it may be committed later
-  made->used_before = used_slot_of(handle).load(std::memory_order_relaxed) == handle;
+  for (const auto* slot : used_slots_of(handle))
+    made->used_before = made->used_before || slot->load(std::memory_order_relaxed) == handle;
   const auto held = mutex_.lock();
   const auto [at, added] = entries_.try_emplace(handle, std::move(made));
   if (added && !at->second->named) derived_.fetch_add(1, std::memory_order_relaxed);
@@ -274,9 +287,9 @@ bool datatypes::may_keep_decisions(MPI_Datatype handle) {
 }
 
 bool datatypes::defer_free(MPI_Datatype handle) {
-  std::atomic<MPI_Datatype>& slot = used_slot_of(handle);
-  if (slot.load(std::memory_order_relaxed) == handle)
-    slot.store(MPI_DATATYPE_NULL, std::memory_order_relaxed);
+  for (auto* const slot : used_slots_of(handle))
+    if (slot->load(std::memory_order_relaxed) == handle)
+      slot->store(MPI_DATATYPE_NULL, std::memory_order_relaxed);
   if (derived_.load(std::memory_order_relaxed) == 0) return false;
   const auto held = mutex_.lock();
   const auto at = entries_.find(handle);

@@ -96,17 +96,19 @@ class datatypes {
   std::atomic<std::size_t> derived_{0};  // entries of datatypes that can be freed
   std::atomic<unsigned> generation_{0}, self_sends_{0};
 
-  // The last datatypes for which short_at_first_use() returned a size. Another one may replace an
-  // entry. MPIs use pointers or ints as handles.
+  // Datatypes for which short_at_first_use() returned a size and which the program has not freed.
+  // Each has two places. MPIs use pointers or ints as handles.
   template <class Handle>
-  std::atomic<Handle>& used_slot_of(Handle handle) noexcept {
+  std::array<std::atomic<Handle>*, 2> used_slots_of(Handle handle) noexcept {
     std::size_t n = 0;
     if constexpr (std::is_pointer_v<Handle>)
       n = reinterpret_cast<std::uintptr_t>(handle) >> 4;
     else
       n = static_cast<unsigned>(handle);
-    return used_[(n ^ n >> 6) % used_.size()];
+    const std::size_t place = (n ^ n >> 6) % used_.size();
+    return {&used_[place], &used_[place ^ 1]};
   }
+  std::atomic<MPI_Datatype>* free_slot_of(MPI_Datatype handle) noexcept;
   std::array<std::atomic<MPI_Datatype>, 64> used_;
 };
 
