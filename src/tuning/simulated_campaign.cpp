@@ -176,8 +176,8 @@ class simulated_campaign {
     if (failure) std::rethrow_exception(failure);
   }
 
-  // The microseconds of a choice: infinite if it takes longer than `max_us`, and nothing if they are
-  // not known, because the simulation is impossible or takes too much effort.
+  // The microseconds of a choice: infinite if it takes longer than `max_us`, and nothing if they
+  // are not known, because the simulation is impossible or takes too much effort.
   template <class Run>
   std::optional<double> time(const task& t, std::size_t size, const std::string& name, double max_us,
                              const Run& run) {

@@ -258,8 +258,8 @@ TEST(simulated_campaigns, an_infinite_known_time_is_no_time) {
 }
 
 // Ranks that leave a node partly empty are simulated only if no others are asked for.
-// The messages of all pairs of 1536 ranks are too many, so the time of the former choice and that of
-// the native collectives are not known. They may be the fastest.
+// The messages of all pairs of 1536 ranks are too many, so the time of the former choice and that
+// of the native collectives are not known. They may be the fastest.
 TEST(simulated_campaigns, replace_nothing_whose_time_is_unknown) {
   simulated_options o = small_campaign(false);
   o.machines.erase(o.machines.begin());

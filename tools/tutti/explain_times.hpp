@@ -23,8 +23,8 @@ struct predicted_times {
   double native_us = 0;
 };
 
-/// Nothing if the engine has no trees for several nodes, if the call is not one of these or its nodes
-/// have inner levels, or if it cannot be simulated in about a second.
+/// Nothing if the engine has no trees for several nodes, if the call is not one of these or its
+/// nodes have inner levels, or if it cannot be simulated in about a second.
 std::optional<predicted_times> predict(const explain_result& a);
 
 /// The measurement nearest to the call with the same number of ranks, as `tutti tune` wrote it into
