@@ -59,7 +59,7 @@ struct simulation_options {
   /// A call that needs more bytes is rejected before the simulation starts. 0: the memory that is
   /// available on this computer.
   double max_memory = 0;
-  simulation_limits within;
+  simulation_limits within{};
   /// Called now and then. Messages may start from 0 once more, because the simulator first finds
   /// out whether one rank can stand for all.
   std::function<void(const simulation_progress&)> progress{};
