@@ -273,9 +273,7 @@ class region_grower {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const std::uint64_t here = sizes[i]->bytes;
       std::uint64_t upper_bound = here * 4;
-      if (i + 1 < sizes.size()) {
-        upper_bound = boundary_between(here, sizes[i + 1]->bytes);
-      }
+      if (i + 1 < sizes.size()) upper_bound = boundary_between(here, sizes[i + 1]->bytes);
       bytes = {bytes.max + 1, upper_bound};
       steps.push_back({upper_bound, is_unchanged(i) ? restricted(base_, within) : as_leaf(chosen[i]), {}});
     }

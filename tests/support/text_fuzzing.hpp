@@ -33,7 +33,7 @@ inline void expect(bool holds, const char* what) {
   if (!holds) throw broken(what);
 }
 
-/// Parts of any JSON text. Texts made of them reach more code of a reader than random letters.
+/// Parts of any JSON text. Texts made of them execute more code of a reader than random characters.
 inline text_list json_words() {
   return {"true",
           "false",

@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/measured_choices.hpp"
 #include "support/seed.hpp"
 #include "tuning/candidates.hpp"
 #include "tuning/guidelines.hpp"
@@ -20,39 +21,6 @@
 namespace tutti::tuning {
 namespace {
 
-leaf algorithm(collective what, std::string_view text) {
-  leaf l;
-  if (text == "native") return l;
-  l.what = leaf::kind::algorithm;
-  l.chosen = read_choice(what, text);
-  if (l.chosen.pure == nullptr) ADD_FAILURE() << text;
-  return l;
-}
-leaf composition(collective what, std::string_view text) {
-  leaf l;
-  l.what = text == "@pure" ? leaf::kind::pure : leaf::kind::composed;
-  if (text != "@pure") l.composed = read_composition(what, text);
-  return l;
-}
-
-selection_context call_of(collective what, int ranks, std::size_t size, bool native = true) {
-  selection_context s;
-  s.call.what = what;
-  s.call.ranks = ranks;
-  s.call.element_size = 8;
-  s.call.kind = element_kind::f64;
-  s.call.op = combines(what) ? builtin_op::sum : builtin_op::user;
-  s.call.count = is_vector_form(what) ? 0 : size / 8;
-  s.native = native;
-  s.shared_memory = true;
-  s.ranks_per_node = ranks;
-  return s;
-}
-
-struct time_of {
-  std::string_view name;
-  double us;
-};
 cell measured(collective what, int ranks, std::size_t size, std::vector<time_of> times,
               double spread = 0.02) {
   cell c{call_of(what, ranks, size), size, {}, {}};

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/measured_choices.hpp"
 #include "support/seed.hpp"
 #include "tuning/candidates.hpp"
 #include "tuning/grow.hpp"
@@ -17,39 +18,6 @@ namespace {
 
 using enum collective;
 
-leaf algorithm(collective what, std::string_view text) {
-  leaf l;
-  if (text == "native") return l;
-  l.what = leaf::kind::algorithm;
-  l.chosen = read_choice(what, text);
-  if (l.chosen.pure == nullptr) ADD_FAILURE() << text;
-  return l;
-}
-leaf composition(collective what, std::string_view text) {
-  leaf l;
-  l.what = text == "@pure" ? leaf::kind::pure : leaf::kind::composed;
-  if (text != "@pure") l.composed = read_composition(what, text);
-  return l;
-}
-
-selection_context call_of(collective what, int ranks, std::size_t size, bool native) {
-  selection_context s;
-  s.call.what = what;
-  s.call.ranks = ranks;
-  s.call.element_size = 8;
-  s.call.kind = element_kind::f64;
-  s.call.op = combines(what) ? builtin_op::sum : builtin_op::user;
-  s.call.count = is_vector_form(what) ? 0 : size / 8;
-  s.native = native;
-  s.shared_memory = true;
-  s.ranks_per_node = ranks;
-  return s;
-}
-
-struct time_of {
-  std::string_view name;
-  double us;
-};
 selection_context on_nodes(selection_context s, int nodes, int each) {
   s.nodes = nodes;
   s.ranks_per_node = nodes == 1 ? s.call.ranks : each;

@@ -149,8 +149,8 @@ json trees_of_all(communicator& world) {
 
 // Starts the ranks of an MPI job, if this process is one. Adds their topology, their built-in
 // trees, and how they exchange data. Returns whether this process prints, which all ranks but the
-// first do not.
-bool add_ranks(json& to) {
+// first do not. `status` is not 0 if the job failed.
+bool add_ranks(json& to, int& status) {
   to["transports"] = json();
   to["builtin_trees"] = json();
   if (!find_launcher().mpi) return true;
@@ -158,7 +158,7 @@ bool add_ranks(json& to) {
   json found, topology, trees;
   run_options options;
   options.engine = "mpi";
-  const int status = run(
+  status = run(
       options,
       [&](communicator& world) {
         is_first = world.rank() == 0;
@@ -312,6 +312,7 @@ void add_info(CLI::App& app, int& status) {
   info->add_flag("--ranks", options->as_ranks,
                  "Run as the ranks of an MPI job, and name their topology, built-in trees and transports");
   info->footer(
+      "Status 0: printed; not 0: the job of --ranks failed.\n\n"
       "Examples:\n  tutti info\n  tutti info --json | jq .modules\n  mpirun -n 4 tutti info --ranks\n");
   info->callback([options, &status] {
     if (options->as_markdown) {
@@ -320,12 +321,11 @@ void add_info(CLI::App& app, int& status) {
     }
     // Before the ranks run: to describe the modules is to load them, and MPI must not be over then.
     json all = collect();
-    if (options->as_ranks && !add_ranks(all)) return;
+    if (options->as_ranks && !add_ranks(all, status)) return;
     if (options->as_json)
       fmt::print("{}\n", all.dump(2));
     else
       print_table(all);
-    status = 0;
   });
 }
 

@@ -2,6 +2,7 @@
 //
 // tutti measure: measures the machine of a job and writes its file for `tutti simulate`. Reports
 // how well simulations of the measured patterns agree with the measurements.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <ctime>

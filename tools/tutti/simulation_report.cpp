@@ -36,7 +36,7 @@ std::string line_of(const path_step& s) {
   return fmt::format("  {:>12} {:>12}  {}\n", time_text(s.begin), time_text(s.end - s.begin), what);
 }
 
-// The mean and the extremes; and each rank, if there are few or the user wants all.
+// The mean, the minimum and the maximum. Also each rank, if there are few or the user wants all.
 std::string waiting_text(const simulation_report& r) {
   const std::vector<double>& waits = r.result.waits;
   const double mean = std::accumulate(waits.begin(), waits.end(), 0.0) / static_cast<double>(waits.size());

@@ -19,21 +19,12 @@
 // Good for:     small blocks
 #include "schedule/patterns/knomial.hpp"
 
+#include "algorithms/parts/knomial_children.hpp"
 #include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms::scatter_knomial {
 
 namespace {
-
-/// Calls send(child) for the children of position v, a window of them in each round.
-template <class Send>
-void serve_children(const shape& s, builder& b, int v, Send send) {
-  int served = 0;
-  patterns::for_each_knomial_child_down(v, s.size, s.of(algorithm_parameter::k), [&](int child) {
-    if (served++ % s.of(algorithm_parameter::window) == 0) b.round();
-    send(child);
-  });
-}
 
 void write_inner(const shape& s, builder& b, int v) {
   const int k = s.of(algorithm_parameter::k), mine = patterns::knomial_subtree(v, s.size, k);
@@ -45,7 +36,7 @@ void write_inner(const shape& s, builder& b, int v) {
   b.scratch(buffer::scratch0, mine);
   b.recv(parent, blocks(buffer::scratch0, 0, mine));
   b.round();
-  serve_children(s, b, v, [&](int child) {
+  parts::serve_children(s, b, v, [&](int child) {
     b.send(s.absolute(child),
            blocks(buffer::scratch0, child - v, patterns::knomial_subtree(child, s.size, k)));
   });
@@ -71,7 +62,7 @@ void write(const shape& s, builder& b) {
     b.copy(blocks(buffer::input, s.absolute(child), low), blocks(buffer::scratch0, 0, low));
     b.copy(blocks(buffer::input, 0, n - low), blocks(buffer::scratch0, low, n - low));
   });
-  serve_children(s, b, 0, [&](int child) {
+  parts::serve_children(s, b, 0, [&](int child) {
     const int n = patterns::knomial_subtree(child, s.size, k);
     b.send(s.absolute(child), over_the_end(child) ? blocks(buffer::scratch0, 0, n)
                                                   : blocks(buffer::input, s.absolute(child), n));

@@ -19,21 +19,12 @@
 // Good for:     small blocks
 #include "schedule/patterns/knomial.hpp"
 
+#include "algorithms/parts/knomial_children.hpp"
 #include "schedule/algorithm.hpp"
 
 namespace tutti::algorithms::scatterv_knomial {
 
 namespace {
-
-/// Calls send(child) for the children of position v, a window of them in each round.
-template <class Send>
-void serve_children(const shape& s, builder& b, int v, Send send) {
-  int served = 0;
-  patterns::for_each_knomial_child_down(v, s.size, s.of(algorithm_parameter::k), [&](int child) {
-    if (served++ % s.of(algorithm_parameter::window) == 0) b.round();
-    send(child);
-  });
-}
 
 // Sends the lengths of a child's subtree, if it has several ranks.
 void send_lengths(const shape& s, builder& b, int v, int child) {
@@ -55,7 +46,7 @@ void write_inner(const shape& s, builder& b, int v) {
   b.recv(parent, dense(buffer::scratch0, 0, mine));
   patterns::for_each_knomial_child_down(v, s.size, k, [&](int child) { send_lengths(s, b, v, child); });
   b.round();
-  serve_children(s, b, v, [&](int child) {
+  parts::serve_children(s, b, v, [&](int child) {
     b.send(s.absolute(child),
            dense(buffer::scratch0, child - v, patterns::knomial_subtree(child, s.size, k)));
   });
@@ -82,7 +73,7 @@ void write(const shape& s, builder& b) {
     b.round();
     b.loop(p - first, [&] { b.copy(operand(first, 1), dense(buffer::scratch0, at(first, 1), 1, first)); });
   }
-  serve_children(s, b, 0, [&](int child) {
+  parts::serve_children(s, b, 0, [&](int child) {
     send_lengths(s, b, 0, child);
     b.send(s.absolute(child),
            child < first ? operand(child, 0)
