@@ -8,12 +8,16 @@
 //   others  SimGrid's SMPI implements their selections and algorithms. It takes hours and always
 //           gives the same times, so selectors/smpi.json keeps them (tests/simgrid/selector_times).
 //
+// With --simulated, src/simulation yields the times of the others too, for Open MPI and MPICH alone:
+// SMPI needs days for 1024 ranks.
+//
 // A ratio is the time of tutti's choice divided by that of the fastest of the four. --best adds the
 // ratio of the fastest candidate, which trees could reach.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,6 +35,7 @@
 #include "selection/tree_text.hpp"
 #include "selectors/selector_times_file.hpp"
 #include "selectors/simulated_choices.hpp"
+#include "selectors/simulated_selectors.hpp"
 #include "simulation/read_machine.hpp"
 
 namespace {
@@ -46,7 +51,7 @@ struct options {
   std::vector<std::string> machines;
   std::vector<int> ranks;
   std::size_t worst = 10;
-  bool best = false, cells = false;
+  bool best = false, cells = false, simulated = false;
 };
 
 struct compared_cell {
@@ -54,8 +59,13 @@ struct compared_cell {
   std::optional<bench::simulated_choice> chosen, best;
   std::string problem;  // why `chosen` is empty
 
-  double ratio() const { return chosen->seconds / other.seconds; }
-  double best_ratio() const { return best->seconds / other.seconds; }
+  double ratio() const { return ratio_of(chosen); }
+  double best_ratio() const { return ratio_of(best); }
+
+ private:
+  double ratio_of(const std::optional<bench::simulated_choice>& c) const {
+    return c ? c->seconds / other.seconds : std::numeric_limits<double>::infinity();
+  }
 };
 
 struct summary {
@@ -63,6 +73,7 @@ struct summary {
   double logarithms = 0, best_logarithms = 0;
 
   void add(const compared_cell& c) {
+    if (c.other.fastest.empty()) return;
     if (c.chosen) {
       ++cells;
       as_fast += c.ratio() <= tolerance ? 1 : 0;
@@ -112,14 +123,28 @@ std::string name_of(const bench::selector_cell& c) {
          (c.bytes != 0 ? " " + bench::size_name(c.bytes) : "");
 }
 
+std::vector<bench::selector_cell> cells_of(const options& o) {
+  if (o.simulated) {
+    const std::vector<std::string> machines{"eight-per-node", "fat-tree", "flat"};
+    return bench::cells_without_times(o.machines.empty() ? machines : o.machines,
+                                      o.ranks.empty() ? std::vector<int>{64, 256, 1024} : o.ranks);
+  }
+  std::vector<bench::selector_cell> all = bench::read_selector_times(o.times);
+  std::erase_if(all, [&](const bench::selector_cell& c) {
+    return c.fastest.empty() || !wanted(o.machines, c.machine) || !wanted(o.ranks, c.ranks);
+  });
+  if (all.empty())
+    throw std::runtime_error(fmt::format("{} has no times for this machine and ranks", o.times));
+  return all;
+}
+
 std::vector<compared_cell> compare(const options& o) {
   const selection trees = trees_of(o);
   std::vector<compared_cell> all;
   std::unique_ptr<tutti::simulation::simulator> simulator;
   std::tuple<std::string, int> simulated;
   bench::progress progress;
-  for (const bench::selector_cell& cell : bench::read_selector_times(o.times)) {
-    if (cell.fastest.empty() || !wanted(o.machines, cell.machine) || !wanted(o.ranks, cell.ranks)) continue;
+  for (const bench::selector_cell& cell : cells_of(o)) {
     if (simulator == nullptr || simulated != std::tuple(cell.machine, cell.ranks)) {
       simulated = {cell.machine, cell.ranks};
       simulator = std::make_unique<tutti::simulation::simulator>(machine_named(cell.machine), cell.ranks);
@@ -127,18 +152,17 @@ std::vector<compared_cell> compare(const options& o) {
     progress.step(name_of(cell));
     compared_cell c;
     c.other = cell;
+    if (o.simulated) bench::add_simulated_times(*simulator, c.other);
     const tutti::simulation::simulated_call call = bench::call_of(cell);
     try {
       c.chosen = bench::choice_of_trees(*simulator, call, trees);
     } catch (const std::runtime_error& e) {
       c.problem = e.what();
     }
-    if (o.best) c.best = bench::fastest_candidate(*simulator, call, trees);
+    if (o.best && !c.other.fastest.empty()) c.best = bench::fastest_candidate(*simulator, call, trees);
     all.push_back(std::move(c));
   }
   progress.clear();
-  if (all.empty())
-    throw std::runtime_error(fmt::format("{} has no times for this machine and ranks", o.times));
   return all;
 }
 
@@ -172,10 +196,12 @@ void print(const options& o, std::vector<compared_cell> cells, const summaries& 
     without += c.other.missing;
     if (!c.chosen) fmt::print("{}: {}\n", name_of(c.other), c.problem);
   }
-  if (without != 0)
+  if (without != 0 && o.simulated)
+    fmt::print("{} of {} choices of the others are too laborious\n", without, 2 * cells.size());
+  else if (without != 0)
     fmt::print("{} of {} times of the others are missing; {} has the reasons\n", without, 4 * cells.size(),
                o.times);
-  std::erase_if(cells, [](const compared_cell& c) { return !c.chosen; });
+  std::erase_if(cells, [](const compared_cell& c) { return !c.chosen || c.other.fastest.empty(); });
   if (!o.cells) {
     std::stable_sort(cells.begin(), cells.end(),
                      [](const auto& a, const auto& b) { return a.ratio() > b.ratio(); });
@@ -203,7 +229,9 @@ json as_json(const options& o, const std::vector<compared_cell>& cells, const su
              {"collective", c.other.collective},
              {"bytes", c.other.bytes},
              {"fastest_other", {{"selector", c.other.fastest}, {"seconds", c.other.seconds}}}};
-    if (c.chosen)
+    if (c.other.fastest.empty())
+      one["problem"] = "no time of the others";
+    else if (c.chosen)
       one["chosen"] = {
           {"algorithm", c.chosen->algorithm}, {"seconds", c.chosen->seconds}, {"ratio", c.ratio()}};
     else
@@ -249,6 +277,7 @@ int main(int argc, char** argv) {
   app.add_option("--ranks", o.ranks, "Such as 64,256; all if none are given")->delimiter(',');
   app.add_option("--times", o.times, "The times of the others, a file of selector_times")
       ->capture_default_str();
+  app.add_flag("--simulated", o.simulated, "Simulate the choices of Open MPI and MPICH in place of --times");
   app.add_option("--worst", o.worst, "How many of the worst cells to print")->capture_default_str();
   app.add_flag("--cells", o.cells, "Print all cells");
   app.add_flag("--best", o.best, "Simulate all algorithms and compositions too (slow)");

@@ -33,11 +33,18 @@ bool has_too_many_segments(const leaf& l, std::size_t bytes) {
 }
 
 double seconds_of(simulator& simulator, const simulated_call& call, const leaf& l, const selection& trees) {
-  return l.what == leaf::kind::composed ? simulator.run(call, l.composed, trees).seconds
-                                        : simulator.run(call, l.chosen).seconds;
+  return l.what == leaf::kind::composed ? simulator.run(call, l.composed, trees, affordable()).seconds
+                                        : simulator.run(call, l.chosen, affordable()).seconds;
 }
 
 }  // namespace
+
+simulation_options affordable() {
+  simulation_options o;
+  o.within.messages = 5'000'000;
+  o.within.rates = 300'000'000;
+  return o;
+}
 
 simulated_call call_of(const selector_cell& cell) {
   simulated_call c;
@@ -74,7 +81,8 @@ std::optional<simulated_choice> fastest_candidate(simulator& simulator, const si
     try {
       const double seconds = seconds_of(simulator, call, c.use, trees);
       if (!fastest || seconds < fastest->seconds) fastest = {c.name, seconds};
-    } catch (const not_simulated&) {      // an inner call for which there is no algorithm
+    } catch (const not_simulated&) {  // an inner call for which there is no algorithm
+    } catch (const too_laborious&) {
     } catch (const std::length_error&) {  // too much memory
     }
   }

@@ -16,11 +16,14 @@ struct simulated_choice {
   double seconds = 0;
 };
 
+/// Limits of a simulation: about half a minute.
+tutti::simulation::simulation_options affordable();
+
 /// The call of a cell. Throws std::runtime_error if there is no such collective.
 tutti::simulation::simulated_call call_of(const selector_cell& cell);
 
 /// What the trees choose if the engine offers no native collective. Throws std::runtime_error, with
-/// a text for the user, if the choice cannot be simulated.
+/// a text for the user, if the choice cannot be simulated, or not within affordable().
 simulated_choice choice_of_trees(tutti::simulation::simulator& simulator,
                                  const tutti::simulation::simulated_call& call,
                                  const tutti::detail::selection& trees);

@@ -38,6 +38,11 @@ constexpr double enough = 4;
 // Parameters of an algorithm that is slow with its defaults are simulated if their claim is better
 // by this factor.
 constexpr double promising = 0.6;
+// From so many ranks on, only those candidates are simulated that take at most `slow_with_fewer`
+// times as long as the best with fewer ranks. A candidate that exists only with more ranks, such as
+// a larger k, is simulated if its algorithm was fast with another parameter.
+constexpr int many_ranks = 256;
+constexpr double slow_with_fewer = 2;
 
 struct timed_cell : cell {
   double native_us = infinite;
@@ -76,6 +81,20 @@ const timing* fastest(const std::vector<timing>& all) {
   return at == all.end() ? nullptr : &*at;
 }
 
+// What the same call with fewer ranks shows. `candidates` are those of that call.
+bool is_promising(const leaf& use, const std::vector<timing>& with_fewer,
+                  const std::vector<candidate>& candidates) {
+  const timing* const best = fastest(with_fewer);
+  if (best == nullptr) return true;
+  const auto was_fast = [&](const timing& t) { return t.us <= slow_with_fewer * best->us; };
+  if (std::any_of(candidates.begin(), candidates.end(), [&](const candidate& c) { return same(c.use, use); }))
+    return std::any_of(with_fewer.begin(), with_fewer.end(),
+                       [&](const timing& t) { return same(t.use, use) && was_fast(t); });
+  return std::any_of(with_fewer.begin(), with_fewer.end(), [&](const timing& t) {
+    return t.use.what == use.what && t.use.named() == use.named() && was_fast(t);
+  });
+}
+
 class simulated_campaign {
  public:
   simulated_campaign(const document& base, const simulated_options& options, const known_times& times,
@@ -85,14 +104,16 @@ class simulated_campaign {
   simulated_result run() {
     make_tasks();
     // Compositions have no pure algorithms to compare with before these are known, and call them.
-    in_parallel([this](simulation::simulator& on, task& t) { time_pure(on, t); });
+    for (const bool many : {false, true})
+      in_parallel(many, [this](simulation::simulator& on, task& t) { time_pure(on, t); });
     const auto inner = std::make_shared<const document>(
         overlay(base_, grow(base_, all_cells(), rules_without_native()).made));
     const selection by{inner, {}};
-    in_parallel([&](simulation::simulator& on, task& t) {
-      time_compositions(on, t, by);
-      time_natives(on, t);
-    });
+    for (const bool many : {false, true})
+      in_parallel(many, [&](simulation::simulator& on, task& t) {
+        time_compositions(on, t, by);
+        time_natives(on, t);
+      });
 
     result_.cells = all_cells();
     result_.trees = grow(base_, result_.cells, rules_without_native());
@@ -137,30 +158,31 @@ class simulated_campaign {
                      [](const task& a, const task& b) { return a.ranks > b.ranks; });
   }
 
-  // Simulators keep memory for their number of ranks, so a thread keeps one until it needs another.
+  // Calls the body for the tasks of many ranks, or for the others. Simulators keep memory for their
+  // number of ranks, so a thread keeps one until it needs another.
   template <class Body>
-  void in_parallel(const Body& body) {
+  void in_parallel(bool many, const Body& body) {
     std::atomic<std::size_t> next{0};
     std::mutex failure_mutex;
     std::exception_ptr failure;
-    double all = 0, done = 0;
-    for (const task& t : tasks_) all += t.ranks;
-    const double begin = passes_++ * 0.5;
+    double all = 0;
+    for (const task& t : tasks_) all += 2 * t.ranks;
     const auto work = [&] {
       std::unique_ptr<simulation::simulator> simulator;
       const task* of = nullptr;
       try {
         for (std::size_t i; (i = next++) < tasks_.size();) {
           task& t = tasks_[i];
+          if ((t.ranks >= many_ranks) != many) continue;
           if (of == nullptr || of->machine != t.machine || of->ranks != t.ranks)
             simulator = std::make_unique<simulation::simulator>(options_.machines[t.machine].model, t.ranks);
           of = &t;
           body(*simulator, t);
           const std::lock_guard lock(mutex_);
-          done += t.ranks;
+          done_ += t.ranks;
           report_(options_.machines[t.machine].name + ", " + std::to_string(t.ranks) +
                       " ranks: " + std::string(tutti::name_of(t.what)),
-                  begin + 0.5 * done / all);
+                  done_ / all);
         }
       } catch (...) {
         const std::lock_guard lock(failure_mutex);
@@ -211,6 +233,20 @@ class simulated_campaign {
     return std::isnan(seconds) ? std::nullopt : std::optional<double>(seconds * 1e6);
   }
 
+  // The same cell with the largest number of ranks that are not many. Null if there is none.
+  const timed_cell* with_fewer_ranks(const task& t, std::size_t size) const {
+    if (t.ranks < many_ranks) return nullptr;
+    const task* fewer = nullptr;
+    for (const task& other : tasks_)
+      if (other.machine == t.machine && other.what == t.what && other.ranks < many_ranks &&
+          (fewer == nullptr || other.ranks > fewer->ranks))
+        fewer = &other;
+    if (fewer == nullptr) return nullptr;
+    const auto at = std::find_if(fewer->cells.begin(), fewer->cells.end(),
+                                 [&](const timed_cell& c) { return c.size == size; });
+    return at == fewer->cells.end() ? nullptr : &*at;
+  }
+
   static bool has_defaults(const choice& c) { return c.parameter_values == c.pure->default_values(); }
 
   // The current choice comes last: once the best is known, it is enough to know that it is slow.
@@ -239,6 +275,12 @@ class simulated_campaign {
       std::vector<candidate> all = pure_candidates(one.context, block, options_.parameters, v);
       const std::size_t before = all.size();
       prune(all, options_.prune, current);
+      if (const timed_cell* const fewer = with_fewer_ranks(t, size)) {
+        const auto then = pure_candidates(fewer->context, block, options_.parameters, v);
+        std::erase_if(all, [&](const candidate& a) {
+          return !same(a.use, current) && !is_promising(a.use, fewer->pure, then);
+        });
+      }
       pruned_ += before - all.size();
       order(all, current);
       double best = infinite;
@@ -275,8 +317,13 @@ class simulated_campaign {
       const simulated_call c = simulated_call_of(t.what, one.size);
       one.composed.push_back({none, best_pure->us, 0});
       double best = best_pure->us;
-      for (const candidate& a :
-           composed_candidates(one.context, std::max<std::size_t>(1, c.count), options_.parameters)) {
+      const std::size_t block = std::max<std::size_t>(1, c.count);
+      std::vector<candidate> all = composed_candidates(one.context, block, options_.parameters);
+      if (const timed_cell* const fewer = with_fewer_ranks(t, one.size)) {
+        const auto then = composed_candidates(fewer->context, block, options_.parameters);
+        std::erase_if(all, [&](const candidate& a) { return !is_promising(a.use, fewer->composed, then); });
+      }
+      for (const candidate& a : all) {
         const auto us = time(
             t, one.size, "composed " + a.name, best * worth_knowing,
             [&](const simulation::simulation_options& how) { return on.run(c, a.use.composed, by, how); });
@@ -365,7 +412,7 @@ class simulated_campaign {
   const simulation_progress& report_;
   std::vector<task> tasks_;
   std::mutex mutex_;
-  int passes_ = 0;
+  double done_ = 0;
   std::atomic<std::size_t> simulated_{0}, known_{0}, pruned_{0}, too_long_{0};
   simulated_result result_;
 };

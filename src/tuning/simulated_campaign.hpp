@@ -8,6 +8,9 @@
 // number of these are several models of one machine: the best choice is that of the least geometric
 // mean, among those that are not much slower than the best on any of them.
 //
+// With 256 ranks and more, only what was at most twice as slow as the best with fewer ranks is
+// simulated.
+//
 // A composition makes inner calls on one rank of each node. The trees grown so far for pure
 // algorithms choose them.
 //

@@ -55,6 +55,8 @@ TEST(explain_predicted, the_machine_follows_network_and_nodes) {
   EXPECT_EQ(explained("", "bcast --engine mpi --ranks 32 --nodes 2x16 --bytes 1K")["predicted"]["machine"],
             "fast-cluster-8");
   EXPECT_EQ(explained("", "bcast --engine mpi --ranks 64 --nodes 2x32 --bytes 1K")["predicted"]["machine"],
+            "fast-cluster-32");
+  EXPECT_EQ(explained("", "bcast --engine mpi --ranks 128 --nodes 2x64 --bytes 1K")["predicted"]["machine"],
             "fast-cluster-64");
 }
 

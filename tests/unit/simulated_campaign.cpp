@@ -257,7 +257,32 @@ TEST(simulated_campaigns, an_infinite_known_time_is_no_time) {
   EXPECT_TRUE(r.trees.changes.empty());
 }
 
-// Ranks that leave a node partly empty are simulated only if no others are asked for.
+// A campaign that has seen fewer ranks simulates less, and finds choices that are as fast.
+TEST(simulated_campaigns, leave_out_what_was_slow_with_fewer_ranks) {
+  simulated_options o = small_campaign(true);
+  o.machines.erase(o.machines.begin());
+  o.collectives = {bcast, allreduce, allgather};
+  const auto times_of = [&](std::vector<int> ranks, std::map<std::string, double>& store) {
+    o.ranks = std::move(ranks);
+    const simulated_result r = run_of(o, &store);
+    std::vector<double> best;
+    for (const cell& c : r.cells)
+      if (c.context.call.ranks == 256) {
+        best.push_back(infinite);
+        for (const std::vector<timing>* all : {&c.pure, &c.composed})
+          for (const timing& t : *all) best.back() = std::min(best.back(), t.us);
+      }
+    return best;
+  };
+  std::map<std::string, double> alone, with_fewer;
+  const std::vector<double> all = times_of({256}, alone), some = times_of({16, 64, 256}, with_fewer);
+  ASSERT_EQ(all.size(), o.collectives.size() * o.sizes.size());
+  ASSERT_EQ(some.size(), all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_LE(some[i], 1.02 * all[i]) << i;
+  std::erase_if(with_fewer, [](const auto& one) { return one.first.find(" 256 ") == std::string::npos; });
+  EXPECT_LT(with_fewer.size(), alone.size() * 2 / 3);
+}
+
 // The messages of all pairs of 1536 ranks are too many, so the time of the former choice and that
 // of the native collectives are not known. They may be the fastest.
 TEST(simulated_campaigns, replace_nothing_whose_time_is_unknown) {
@@ -273,6 +298,7 @@ TEST(simulated_campaigns, replace_nothing_whose_time_is_unknown) {
   EXPECT_TRUE(r.trees.changes.empty()) << write_tree(r.trees.made);
 }
 
+// Ranks that leave a node partly empty are simulated only if no others are asked for.
 TEST(simulated_campaigns, prefer_equal_nodes) {
   simulated_options o = small_campaign(false);
   o.collectives = {bcast};

@@ -26,7 +26,11 @@ constexpr std::uint64_t max_messages = 500'000, max_rates = 5'000'000;
 std::string machine_of(const queried_call& c) {
   const bool slow = c.builtin_trees.find("slow") != std::string::npos;
   const int per_node = c.context.ranks_per_node;
-  return fmt::format("{}-cluster-{}", slow ? "slow" : "fast", per_node < 2 ? 1 : per_node <= 16 ? 8 : 64);
+  return fmt::format("{}-cluster-{}", slow ? "slow" : "fast",
+                     per_node < 2     ? 1
+                     : per_node <= 16 ? 8
+                     : per_node <= 45 ? 32
+                                      : 64);
 }
 
 simulation::simulated_call simulated_call_of(const queried_call& c) {
