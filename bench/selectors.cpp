@@ -8,8 +8,8 @@
 //   others  SimGrid's SMPI implements their selections and algorithms. It takes hours and always
 //           gives the same times, so selectors/smpi.json keeps them (tests/simgrid/selector_times).
 //
-// With --simulated, src/simulation yields the times of the others too, for Open MPI and MPICH alone:
-// SMPI needs days for 1024 ranks.
+// With --simulated, src/simulation yields the times of the others too, for Open MPI and MPICH
+// alone: SMPI needs days for 1024 ranks.
 //
 // A ratio is the time of tutti's choice divided by that of the fastest of the four. --best adds the
 // ratio of the fastest candidate, which trees could reach.

@@ -14,6 +14,7 @@
 #include "selection/resolve.hpp"
 #include "simulation/simulator.hpp"
 #include "tuning/candidates.hpp"
+#include "tuning/promising_candidates.hpp"
 #include "tuning/tree_nodes.hpp"
 
 namespace tutti::tuning {
@@ -38,11 +39,8 @@ constexpr double enough = 4;
 // Parameters of an algorithm that is slow with its defaults are simulated if their claim is better
 // by this factor.
 constexpr double promising = 0.6;
-// From so many ranks on, only those candidates are simulated that take at most `slow_with_fewer`
-// times as long as the best with fewer ranks. A candidate that exists only with more ranks, such as
-// a larger k, is simulated if its algorithm was fast with another parameter.
+// From so many ranks on, only those candidates are simulated that were fast with fewer ranks.
 constexpr int many_ranks = 256;
-constexpr double slow_with_fewer = 2;
 
 struct timed_cell : cell {
   double native_us = infinite;
@@ -73,26 +71,6 @@ speed speed_of(const simulation::network& links) {
   v.alpha = (r.latency + r.with->send_overhead + r.with->receive_overhead) * 1e6;
   v.beta = 1e6 / rate;
   return v;
-}
-
-const timing* fastest(const std::vector<timing>& all) {
-  const auto at =
-      std::min_element(all.begin(), all.end(), [](const timing& a, const timing& b) { return a.us < b.us; });
-  return at == all.end() ? nullptr : &*at;
-}
-
-// What the same call with fewer ranks shows. `candidates` are those of that call.
-bool is_promising(const leaf& use, const std::vector<timing>& with_fewer,
-                  const std::vector<candidate>& candidates) {
-  const timing* const best = fastest(with_fewer);
-  if (best == nullptr) return true;
-  const auto was_fast = [&](const timing& t) { return t.us <= slow_with_fewer * best->us; };
-  if (std::any_of(candidates.begin(), candidates.end(), [&](const candidate& c) { return same(c.use, use); }))
-    return std::any_of(with_fewer.begin(), with_fewer.end(),
-                       [&](const timing& t) { return same(t.use, use) && was_fast(t); });
-  return std::any_of(with_fewer.begin(), with_fewer.end(), [&](const timing& t) {
-    return t.use.what == use.what && t.use.named() == use.named() && was_fast(t);
-  });
 }
 
 class simulated_campaign {
@@ -247,20 +225,6 @@ class simulated_campaign {
     return at == fewer->cells.end() ? nullptr : &*at;
   }
 
-  static bool has_defaults(const choice& c) { return c.parameter_values == c.pure->default_values(); }
-
-  // The current choice comes last: once the best is known, it is enough to know that it is slow.
-  // Default parameters come before others, which are left out if they promise little more.
-  static void order(std::vector<candidate>& all, const leaf& current) {
-    const auto group = [&](const candidate& a) {
-      return same(a.use, current) ? 2 : has_defaults(a.use.chosen) ? 0 : 1;
-    };
-    std::stable_sort(all.begin(), all.end(), [&](const candidate& a, const candidate& b) {
-      const int x = group(a), y = group(b);
-      return x != y ? x < y : a.predicted < b.predicted;
-    });
-  }
-
   void time_pure(simulation::simulator& on, task& t) {
     const speed v = speed_of(on.links());
     std::vector<std::size_t> sizes = options_.sizes;
@@ -282,7 +246,7 @@ class simulated_campaign {
         });
       }
       pruned_ += before - all.size();
-      order(all, current);
+      put_promising_first(all, current);
       double best = infinite;
       std::map<const pure_algorithm*, double> slow;  // predicted times of slow defaults
       for (const candidate& a : all) {

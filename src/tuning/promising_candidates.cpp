@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tuning/promising_candidates.hpp"
+
+#include <algorithm>
+
+#include "tuning/tree_nodes.hpp"
+
+namespace tutti::tuning {
+namespace {
+
+constexpr double slow_with_fewer = 2;
+
+}  // namespace
+
+const timing* fastest(const std::vector<timing>& all) {
+  const auto at =
+      std::min_element(all.begin(), all.end(), [](const timing& a, const timing& b) { return a.us < b.us; });
+  return at == all.end() ? nullptr : &*at;
+}
+
+bool has_defaults(const choice& c) { return c.parameter_values == c.pure->default_values(); }
+
+void put_promising_first(std::vector<candidate>& all, const leaf& current) {
+  const auto group = [&](const candidate& a) {
+    return same(a.use, current) ? 2 : has_defaults(a.use.chosen) ? 0 : 1;
+  };
+  std::stable_sort(all.begin(), all.end(), [&](const candidate& a, const candidate& b) {
+    const int x = group(a), y = group(b);
+    return x != y ? x < y : a.predicted < b.predicted;
+  });
+}
+
+bool is_promising(const leaf& use, const std::vector<timing>& with_fewer,
+                  const std::vector<candidate>& candidates) {
+  const timing* const best = fastest(with_fewer);
+  if (best == nullptr) return true;
+  const auto was_fast = [&](const timing& t) { return t.us <= slow_with_fewer * best->us; };
+  if (std::any_of(candidates.begin(), candidates.end(), [&](const candidate& c) { return same(c.use, use); }))
+    return std::any_of(with_fewer.begin(), with_fewer.end(),
+                       [&](const timing& t) { return same(t.use, use) && was_fast(t); });
+  return std::any_of(with_fewer.begin(), with_fewer.end(), [&](const timing& t) {
+    return t.use.what == use.what && t.use.named() == use.named() && was_fast(t);
+  });
+}
+
+}  // namespace tutti::tuning

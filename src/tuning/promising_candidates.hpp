@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decides which candidates of a call are worth a simulation, and which comes first, since the best
+// time so far limits how long the next is simulated.
+//
+// simulated_campaign.cpp calls it.
+#pragma once
+
+#include <vector>
+
+#include "tuning/candidates.hpp"
+#include "tuning/grow.hpp"
+
+namespace tutti::tuning {
+
+/// Null if there is none.
+const timing* fastest(const std::vector<timing>& all);
+
+bool has_defaults(const choice& c);
+
+/// The current choice comes last: once the best is known, it is enough to know that it is slow.
+/// Default parameters come before others, which are left out if they promise little more.
+void put_promising_first(std::vector<candidate>& all, const leaf& current);
+
+/// Whether `use` was at most twice as slow as the best in the same call with fewer ranks, whose
+/// candidates were `candidates`. One that exists only with more ranks, such as a larger k, is
+/// promising if its algorithm was with another parameter.
+bool is_promising(const leaf& use, const std::vector<timing>& with_fewer,
+                  const std::vector<candidate>& candidates);
+
+}  // namespace tutti::tuning
