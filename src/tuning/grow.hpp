@@ -43,6 +43,8 @@ struct rules {
   /// The mean relative gain that an algorithm needs to justify a change. The mean is over the calls
   /// that a leaf cannot distinguish.
   double gain = 0.05;
+  /// How much slower, relatively, a faster algorithm may be in one of these calls.
+  double tolerated_loss = 0;
   /// If true, an algorithm must beat the native collective if there is one; otherwise the current
   /// choice.
   bool beat_native = false;

@@ -28,4 +28,8 @@ void put_promising_first(std::vector<candidate>& all, const leaf& current);
 bool is_promising(const leaf& use, const std::vector<timing>& with_fewer,
                   const std::vector<candidate>& candidates);
 
+/// Whether the composition does nothing but make the same call on the same ranks, so that its time
+/// is that of the call.
+bool only_repeats_the_call(const composed_algorithm&, const selection_context&);
+
 }  // namespace tutti::tuning

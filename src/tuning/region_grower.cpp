@@ -115,17 +115,22 @@ class region_grower {
     all.us = std::exp(all.us / static_cast<double>(p.cells.size()));
     return all;
   }
-  // Returns whether the choice beats the baseline in at least one cell, loses in none, and has a
-  // mean gain above rules_.gain.
+  // Returns whether the choice beats the baseline in at least one cell, loses by more than is
+  // tolerated in none, and has a mean gain above rules_.gain.
   bool wins(const point& p, const leaf& l, const leaf& base) const {
     bool any_win = false;
     for (const cell* c : p.cells) {
       const timing *one = find(timings(*c, half_), l), *other = find(timings(*c, half_), base);
-      if (one == nullptr || other == nullptr || beats(*other, *one, rules_)) return false;
+      if (one == nullptr || other == nullptr || loses(*one, *other)) return false;
       any_win = any_win || beats(*one, *other, rules_);
     }
     bool complete = false;
     return any_win && merged(p, l, complete).us * (1 + rules_.gain) < merged(p, base, complete).us;
+  }
+
+  bool loses(timing one, const timing& other) const {
+    one.us /= 1 + rules_.tolerated_loss;
+    return beats(other, one, rules_);
   }
 
   // The fastest choice and those that are equal to it within the noise, if they beat the baseline;

@@ -36,8 +36,8 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 // A choice that takes so many times as long as the best known is not simulated to its end.
 constexpr double worth_knowing = 1.5;
 constexpr double enough = 4;
-// Parameters of an algorithm that is slow with its defaults are simulated if their claim is better
-// by this factor.
+// With many ranks, parameters of an algorithm that is slow with its defaults are simulated if their
+// claim is better by this factor.
 constexpr double promising = 0.6;
 // From so many ranks on, only those candidates are simulated that were fast with fewer ranks.
 constexpr int many_ranks = 256;
@@ -252,7 +252,7 @@ class simulated_campaign {
       for (const candidate& a : all) {
         const bool is_current = same(a.use, current), is_default = has_defaults(a.use.chosen);
         if (const auto d = slow.find(a.use.chosen.pure);
-            d != slow.end() && !is_current && a.predicted > promising * d->second)
+            t.ranks >= many_ranks && d != slow.end() && !is_current && a.predicted > promising * d->second)
           continue;
         const double limit = best * (is_current || is_default ? 2 : 1) * worth_knowing;
         std::optional<double> us;
@@ -283,6 +283,8 @@ class simulated_campaign {
       double best = best_pure->us;
       const std::size_t block = std::max<std::size_t>(1, c.count);
       std::vector<candidate> all = composed_candidates(one.context, block, options_.parameters);
+      std::erase_if(
+          all, [&](const candidate& a) { return only_repeats_the_call(*a.use.composed.which, one.context); });
       if (const timed_cell* const fewer = with_fewer_ranks(t, one.size)) {
         const auto then = composed_candidates(fewer->context, block, options_.parameters);
         std::erase_if(all, [&](const candidate& a) { return !is_promising(a.use, fewer->composed, then); });
@@ -350,6 +352,7 @@ class simulated_campaign {
   rules rules_without_native() const {
     rules r;
     r.floor = 0.0005;  // a simulated time has no noise
+    r.tolerated_loss = 0.05;
     r.gain = options_.gain;
     r.always.demand(condition::native, false);
     r.always.demand(condition::inter, false);
@@ -363,6 +366,7 @@ class simulated_campaign {
     trees = overlay(trees, one);
     rules r = rules_without_native();
     r.gain = options_.gain_over_native;
+    r.tolerated_loss = 0;
     r.beat_native = true;
     r.always = {};
     r.always.demand(condition::native, true);

@@ -6,7 +6,7 @@
 //
 // The trees distinguish the machines of a campaign by their ranks per node. Machines with the same
 // number of these are several models of one machine: the best choice is that of the least geometric
-// mean, among those that are not much slower than the best on any of them.
+// mean, among those that are at most 5 % slower than the former choice on any of them.
 //
 // With 256 ranks and more, only what was at most twice as slow as the best with fewer ranks is
 // simulated.
@@ -41,11 +41,12 @@ struct simulated_options {
   std::vector<collective> collectives;
   std::vector<std::size_t> sizes;  ///< bytes of a block, or of the vector if there are no blocks
   bool parameters = true;          ///< also parameter values other than the defaults
-  /// Skips a candidate whose claimed cost is more than this many times the least.
-  double prune = 4;
+  /// Skips a candidate whose claimed cost is more than this many times the least. Claims add up
+  /// rounds that overlap, so that a pipeline may be much faster.
+  double prune = 16;
   unsigned threads = 1;
   /// The relative gain over the current choice of the base, where no native collective is offered.
-  double gain = 0.03;
+  double gain = 0.01;
   /// The same over the native collective.
   double gain_over_native = 0.15;
   /// MPI libraries whose choices stand for the native collectives (peer_choice.hpp). The fastest
