@@ -92,9 +92,12 @@ class rank_schedule {
   rank_schedule() = default;
   /// Throws not_simulated if the schedule calls the engine's native collective.
   rank_schedule(schedule&& s, const call_lengths& lengths);
-  /// A schedule of these rounds. Work number i follows round i.
-  rank_schedule(std::span<const planned_round> rounds, std::span<const local_work> after,
-                const local_work& at_the_end);
+  /// Appends a round, and the work that follows it, to a schedule that was not written by an
+  /// algorithm. Words are not appended.
+  void append(const planned_round& r, const local_work& after);
+  void append(const local_work& work) {
+    if (!work.empty()) rounds_.push_back({0, 0, 0, work});
+  }
 
   /// Opens the next round with transfers. Returns false if there is none; `before` is set then too.
   bool open(planned_round& r);
@@ -137,7 +140,6 @@ class rank_schedule {
   std::int32_t trips(const trip_count& t) const;
   std::size_t segment_elements() const noexcept;
   std::size_t sum_of_words(std::size_t first, std::size_t blocks) const;
-  void append(const planned_round& r, const local_work& after);
   void compact();
 
   std::vector<compact_round> rounds_;
