@@ -77,11 +77,13 @@ struct simulation_limits {
   std::uint64_t messages = std::numeric_limits<std::uint64_t>::max();
   /// How many rates of messages are computed, which is the effort where many share a link.
   std::uint64_t rates = std::numeric_limits<std::uint64_t>::max();
+  /// Bytes that the simulation needs, as it estimates them before it starts.
+  double memory = std::numeric_limits<double>::infinity();
 };
 struct too_slow : std::exception {
   const char* what() const noexcept override { return "the call takes longer than its limit"; }
 };
-/// The limit of messages or rates: nothing is known of the time.
+/// The limit of messages, rates or memory: nothing is known of the time.
 struct too_laborious : std::exception {
   const char* what() const noexcept override { return "the simulation takes more effort than its limit"; }
 };

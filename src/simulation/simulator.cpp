@@ -33,6 +33,7 @@ std::string bytes_text(double bytes) {
 constexpr double max_common_memory = double{1 << 30};
 
 void require_memory(double needed, int ranks, const simulation_options& options) {
+  if (needed > options.within.memory) throw too_laborious();
   const double there = options.max_memory > 0 ? options.max_memory : available_memory();
   if (needed > there)
     throw std::length_error("the simulation of " + std::to_string(ranks) + " ranks needs about " +
