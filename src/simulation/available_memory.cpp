@@ -8,6 +8,7 @@
 #include <string>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "simulation/control_groups.hpp"
 
@@ -27,6 +28,13 @@ double free_memory() {
   return unknown;
 }
 
+// That this process uses. Of what the file states, it is the first number, in pages.
+double address_space() {
+  std::ifstream in("/proc/self/statm");
+  double pages = 0;
+  return in >> pages ? pages * static_cast<double>(sysconf(_SC_PAGESIZE)) : 0;
+}
+
 std::string contents(const char* file) {
   std::ifstream in(file);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -39,7 +47,7 @@ double available_memory() {
   bytes = std::min(bytes, memory_of_control_groups(contents("/proc/self/cgroup")));
   rlimit space{};
   if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
-    bytes = std::min(bytes, static_cast<double>(space.rlim_cur));
+    bytes = std::min(bytes, std::max(0.0, static_cast<double>(space.rlim_cur) - address_space()));
   return bytes;
 }
 

@@ -7,7 +7,7 @@
 namespace tutti::simulation {
 
 /// The bytes that this process can still get: the least of the free memory, the limits of its
-/// control groups, and the limit of its address space. Infinite if none of them is known.
+/// control groups, and what the limit of its address space leaves. Infinite if none is known.
 double available_memory();
 
 }  // namespace tutti::simulation

@@ -61,7 +61,7 @@ std::uint32_t event_run::add(int rank, std::uint32_t context, rank_schedule&& s,
 }
 
 int event_run::member(const run& r, int peer) const {
-  if (representative_) return r.rank;
+  if (representatives_ != 0) return peer % (2 * representatives_);
   const auto size = static_cast<int>(r.members.size());
   if (peer < 0 || (size != 0 && peer >= size))
     throw not_simulated("its schedule names a rank that does not exist");
@@ -216,7 +216,11 @@ void event_run::post_send(std::uint32_t number, const planned_transfer& t, part 
 
 std::uint32_t event_run::post_receive(std::uint32_t number, int from, const planned_transfer& t, double now) {
   run& r = runs_[number];
-  const std::uint64_t key = key_of(r, from, r.rank, t.peer);
+  // A message to another node goes to the second node; this rank receives in place of that one.
+  const bool from_another = representatives_ != 0 && from >= representatives_;
+  const int to = r.rank + (from_another ? representatives_ : 0);
+  if (from_another) from -= representatives_;
+  const std::uint64_t key = key_of(r, from, to, t.peer);
   const auto posted = queues_.take(key, true);
   const std::uint32_t number_of_message = posted ? *posted : new_message();
   message& m = messages_[number_of_message];

@@ -49,10 +49,10 @@ class event_run {
     ~observer() = default;
   };
 
-  /// If `representative` is set, a single rank represents all: peers are numbers of sends, as in
-  /// common_schedule.
-  event_run(const network& links, const machine& m, bool representative = false)
-      : network_(links), machine_(m), representative_(representative) {}
+  /// If `representatives` is not 0, the ranks of one node represent all. The network has two nodes
+  /// of so many ranks, schedules are those of a common_schedule, and the second node runs nothing.
+  event_run(const network& links, const machine& m, int representatives = 0)
+      : network_(links), machine_(m), representatives_(representatives) {}
 
   /// Records rounds and messages as the options state, and reports the number of messages.
   void reset(const simulation_options& options, observer& o, double expected_messages);
@@ -108,7 +108,8 @@ class event_run {
   static std::uint32_t at(int i) noexcept { return static_cast<std::uint32_t>(i); }
   int member(const run& r, int peer) const;
   std::uint64_t key_of(const run& r, int from, int to, int peer) const noexcept {
-    return message_queues::key(representative_ ? at(peer) : r.context, at(from), at(to));
+    const bool plain = representatives_ == 0;
+    return message_queues::key(plain ? r.context : at(peer / (2 * representatives_)), at(from), at(to));
   }
   static constexpr std::int32_t none = -1;
 
@@ -166,7 +167,7 @@ class event_run {
 
   const network& network_;
   const machine& machine_;
-  const bool representative_;
+  const int representatives_;
   observer* observer_ = nullptr;
   bool recording_ = false, must_record_ = false;
   std::size_t max_recorded_ = 0;

@@ -51,12 +51,6 @@ network::network(const machine& m, int ranks) : machine_(m), ranks_(ranks), node
   if (between_shared_) between_ = add(between_sockets, 0, nodes, m.between_sockets.total);
 }
 
-network network::of_representative(const machine& m) {
-  network made(m, 1);
-  made.representative_ = true;
-  return made;
-}
-
 std::uint32_t network::add(link_block::kind what, int level, std::int64_t count, double bandwidth) {
   const auto first = static_cast<std::uint32_t>(bandwidths_.size());
   blocks_.push_back({what, level, first, static_cast<std::uint32_t>(count)});
@@ -198,18 +192,16 @@ std::string network::name_of_link(std::uint32_t link) const {
   return "";
 }
 
+std::uint32_t network::link_in(const network& larger, std::uint32_t link) const {
+  std::size_t b = 0;
+  while (link >= blocks_[b].first + blocks_[b].count) ++b;
+  return larger.blocks_[b].first + (link - blocks_[b].first);
+}
+
 void network::find(int from, int to, route& r) const noexcept {
   r.hops = 0;
   r.latency = 0;
   const int a = node_of(from), b = node_of(to);
-  if (representative_) {
-    r.with = &machine_.between_nodes;
-    r.max_rate = r.with->message_bandwidth;
-    r.links[r.hops++] = levels_[0].up;
-    r.links[r.hops++] = levels_[0].down;
-    r.latency = 2 * machine_.levels[0].link.latency;
-    return;
-  }
   if (a == b) return route_within(from, to, r);
   r.with = &machine_.between_nodes;
   r.max_rate = machine_.between_nodes.message_bandwidth;

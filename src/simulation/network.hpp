@@ -34,9 +34,6 @@ class network {
  public:
   /// Keeps a reference to the machine. Throws std::invalid_argument if it has too few nodes.
   network(const machine& m, int ranks);
-  /// A network of one rank that represents all ranks of a symmetric machine (symmetry.hpp): its
-  /// messages to itself cross its own links.
-  static network of_representative(const machine& m);
 
   int ranks() const noexcept { return ranks_; }
   int nodes() const noexcept { return nodes_; }
@@ -44,11 +41,12 @@ class network {
   const std::vector<double>& bandwidths() const noexcept { return bandwidths_; }
   /// "the link of node 3 to its switch"
   std::string name_of_link(std::uint32_t link) const;
+  /// The number that a link has in another network of the same machine, which has more ranks.
+  std::uint32_t link_in(const network& larger, std::uint32_t link) const;
   /// The route of a message. A message of a rank to itself stays in its socket.
   void find(int from, int to, route& found) const noexcept;
   const protocol& protocol_between(int from, int to) const noexcept {
-    const bool within = !representative_ && node_of(from) == node_of(to);
-    return within ? machine_.within_node : machine_.between_nodes;
+    return node_of(from) == node_of(to) ? machine_.within_node : machine_.between_nodes;
   }
   int node_of(int rank) const noexcept { return rank / machine_.ranks_per_node; }
   int socket_of(int rank) const noexcept;
@@ -80,7 +78,6 @@ class network {
 
   const machine& machine_;
   int ranks_, nodes_;
-  bool representative_ = false;
   std::vector<double> bandwidths_;
   std::vector<link_block> blocks_;
   // Fat tree, by level: the first link up, the number of nodes below a unit of the level below, and

@@ -32,14 +32,8 @@ rank_schedule::rank_schedule(schedule&& s, const call_lengths& lengths) : length
   if (!loops && written_->words == 0) compact();
 }
 
-rank_schedule::rank_schedule(std::span<const planned_round> rounds, std::span<const local_work> after,
-                             const local_work& at_the_end) {
-  for (std::size_t i = 0; i < rounds.size(); ++i) append(rounds[i], after[i]);
-  if (!at_the_end.empty()) rounds_.push_back({0, 0, 0, at_the_end});
-}
-
 void rank_schedule::append(const planned_round& r, const local_work& after) {
-  if (!r.before.empty()) rounds_.push_back({0, 0, 0, r.before});
+  append(r.before);
   const auto first = static_cast<std::uint32_t>(transfers_.size());
   for (const planned_transfer& t : r.transfers) transfers_.push_back({t.bytes, t.peer, t.kind});
   rounds_.push_back(
@@ -49,7 +43,7 @@ void rank_schedule::append(const planned_round& r, const local_work& after) {
 void rank_schedule::compact() {
   planned_round r;
   while (open_written(r)) append(r, close_written());
-  if (!r.before.empty()) rounds_.push_back({0, 0, 0, r.before});
+  append(r.before);
   rounds_.shrink_to_fit();
   transfers_.shrink_to_fit();
   written_.reset();

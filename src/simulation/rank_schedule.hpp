@@ -77,11 +77,13 @@ struct simulation_limits {
   std::uint64_t messages = std::numeric_limits<std::uint64_t>::max();
   /// How many rates of messages are computed, which is the effort where many share a link.
   std::uint64_t rates = std::numeric_limits<std::uint64_t>::max();
+  /// Bytes that the simulation needs, as it estimates them before it starts.
+  double memory = std::numeric_limits<double>::infinity();
 };
 struct too_slow : std::exception {
   const char* what() const noexcept override { return "the call takes longer than its limit"; }
 };
-/// The limit of messages or rates: nothing is known of the time.
+/// The limit of messages, rates or memory: nothing is known of the time.
 struct too_laborious : std::exception {
   const char* what() const noexcept override { return "the simulation takes more effort than its limit"; }
 };
@@ -92,9 +94,12 @@ class rank_schedule {
   rank_schedule() = default;
   /// Throws not_simulated if the schedule calls the engine's native collective.
   rank_schedule(schedule&& s, const call_lengths& lengths);
-  /// A schedule of these rounds. Work number i follows round i.
-  rank_schedule(std::span<const planned_round> rounds, std::span<const local_work> after,
-                const local_work& at_the_end);
+  /// Appends a round, and the work that follows it, to a schedule that was not written by an
+  /// algorithm. Words are not appended.
+  void append(const planned_round& r, const local_work& after);
+  void append(const local_work& work) {
+    if (!work.empty()) rounds_.push_back({0, 0, 0, work});
+  }
 
   /// Opens the next round with transfers. Returns false if there is none; `before` is set then too.
   bool open(planned_round& r);
@@ -137,7 +142,6 @@ class rank_schedule {
   std::int32_t trips(const trip_count& t) const;
   std::size_t segment_elements() const noexcept;
   std::size_t sum_of_words(std::size_t first, std::size_t blocks) const;
-  void append(const planned_round& r, const local_work& after);
   void compact();
 
   std::vector<compact_round> rounds_;

@@ -28,7 +28,12 @@ std::string bytes_text(double bytes) {
   return text;
 }
 
+// Schedules of one node that take more are not looked for. A ring of 65536 ranks, 64 on a node,
+// takes less.
+constexpr double max_common_memory = double{1 << 30};
+
 void require_memory(double needed, int ranks, const simulation_options& options) {
+  if (needed > options.within.memory) throw too_laborious();
   const double there = options.max_memory > 0 ? options.max_memory : available_memory();
   if (needed > there)
     throw std::length_error("the simulation of " + std::to_string(ranks) + " ranks needs about " +
@@ -51,18 +56,22 @@ class simulator::state : private event_run::observer {
       rank_schedule s(write(c, algorithm, r), lengths_of(c, network_.ranks(), r));
       return event_run::cost_of(s);
     });
-    require_memory(state_memory() + cost.memory, network_.ranks(), options);
+    const double common_memory =
+        common_schedule::message_memory * cost.messages / std::max(1, network_.nodes());
+    const bool looks_for_common = is_symmetric(machine_, network_.ranks()) && !is_rooted(c.what) &&
+                                  !options.must_record && common_memory <= max_common_memory;
+    require_memory(state_memory() + cost.memory + (looks_for_common ? common_memory : 0), network_.ranks(),
+                   options);
     std::vector<rank_schedule> all;
     for (int r = 0; r < network_.ranks(); ++r)
       all.emplace_back(write(c, algorithm, r), lengths_of(c, network_.ranks(), r));
     const auto walked = [&](double messages) {
       if (options.progress) options.progress({messages, cost.messages});
     };
-    if (is_symmetric(machine_) && !is_rooted(c.what) && !options.must_record)
-      if (auto common = find_common_schedule(all, walked)) {
-        const std::uint64_t messages = common->messages * all.size();
-        if (messages > options.max_recorded || messages == 0)
-          return run_representative(std::move(*common), options.within);
+    if (looks_for_common)
+      if (auto common = find_common_schedule(all, machine_, walked)) {
+        const std::uint64_t messages = common->messages * static_cast<std::uint64_t>(network_.nodes());
+        if (messages > options.max_recorded) return run_representatives(std::move(*common), options.within);
       }
     start(options, cost.messages);
     for (int r = 0; r < network_.ranks(); ++r) events_.add(r, 0, std::move(all[index_of(r)]));
@@ -98,32 +107,37 @@ class simulator::state : private event_run::observer {
     last_.assign(index_of(network_.ranks()), -1);
   }
 
-  // The time of one rank is that of all.
-  simulation_result run_representative(common_schedule&& common, const simulation_limits& within) {
-    const network one_link = network::of_representative(machine_);
-    event_run one(one_link, machine_, true);
+  // The times of the ranks of one node are those of all nodes.
+  simulation_result run_representatives(common_schedule&& common, const simulation_limits& within) {
+    const int n = machine_.ranks_per_node;
+    const network two_nodes(machine_, 2 * n);
+    event_run some(two_nodes, machine_, n);
     simulation_options how;
     how.within = within;
-    one.reset(how, *this, 0);
-    ends_.assign(1, 0);
-    last_.assign(1, -1);
+    some.reset(how, *this, 0);
+    ends_.assign(index_of(n), 0);
+    last_.assign(index_of(n), -1);
     struct restored {
       event_run*& running;
       event_run* former;
       ~restored() { running = former; }
     };
-    const restored guard{running_, std::exchange(running_, &one)};
-    one.add(0, 0, std::move(common.schedule));
-    one.begin(0, 0, -1);
-    one.execute();
+    const restored guard{running_, std::exchange(running_, &some)};
+    for (int q = 0; q < n; ++q) some.add(q, 0, std::move(common.schedules[index_of(q)]));
+    for (int q = 0; q < n; ++q) some.begin(static_cast<std::uint32_t>(q), 0, -1);
+    some.execute();
     simulation_result r;
-    r.simulated_ranks = 1;
-    r.seconds = ends_[0];
-    r.ends.assign(index_of(network_.ranks()), ends_[0]);
-    r.waits.assign(r.ends.size(), std::max(0.0, ends_[0] - one.busy(0)));
-    r.messages = common.messages * r.ends.size();
-    r.bytes = common.bytes * r.ends.size();
-    find_busiest_link(one.flows().carried(), one_link.bandwidths(), r);
+    r.simulated_ranks = n;
+    for (int rank = 0; rank < network_.ranks(); ++rank) {
+      const double end = ends_[index_of(rank % n)];
+      r.seconds = std::max(r.seconds, end);
+      r.ends.push_back(end);
+      r.waits.push_back(std::max(0.0, end - some.busy(rank % n)));
+    }
+    r.messages = common.messages * static_cast<std::uint64_t>(network_.nodes());
+    r.bytes = common.bytes * static_cast<std::uint64_t>(network_.nodes());
+    find_busiest_link(some.flows().carried(), two_nodes.bandwidths(), r);
+    if (r.any_link) r.busiest_link = two_nodes.link_in(network_, r.busiest_link);
     return r;
   }
 

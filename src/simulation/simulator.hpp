@@ -61,7 +61,7 @@ struct simulation_options {
   double max_memory = 0;
   simulation_limits within{};
   /// Called now and then. Messages may start from 0 once more, because the simulator first finds
-  /// out whether one rank can stand for all.
+  /// out whether the ranks of one node can represent all.
   std::function<void(const simulation_progress&)> progress{};
 };
 
@@ -100,7 +100,8 @@ struct path_step {
 struct simulation_result {
   double seconds = 0;  ///< until the last rank is done
   std::uint64_t messages = 0, bytes = 0;
-  int simulated_ranks = 0;  ///< 1: all ranks behave alike (symmetry.hpp)
+  /// Less than all: those of one node, because all nodes behave alike (symmetry.hpp).
+  int simulated_ranks = 0;
   /// By rank: when it is done; how long it waited until then.
   std::vector<double> ends, waits;
   bool any_link = false;  ///< false: no message crossed a link

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <stdexcept>
 #include <thread>
 
@@ -194,21 +195,31 @@ class simulated_campaign {
     double seconds = std::numeric_limits<double>::quiet_NaN();
     try {
       simulation::simulation_options how;
-      how.within = {max_us * 1e-6, max_messages(t.ranks), max_rates};
-      seconds = run(how).seconds;
+      how.within = {max_us * 1e-6, max_messages(t.ranks), max_rates, options_.max_memory};
+      seconds = simulate(run, how);
     } catch (const simulation::too_slow&) {
       seconds = infinite;
     } catch (const simulation::too_laborious&) {
       ++too_long_;
     } catch (const simulation::not_simulated&) {
-    } catch (const std::length_error&) {  // too much memory, but perhaps not the next time
-      ++too_long_;
-      return {};
     }
     const std::lock_guard lock(mutex_);
     ++simulated_;
     times_.add(key, seconds);
     return std::isnan(seconds) ? std::nullopt : std::optional<double>(seconds * 1e6);
+  }
+
+  // The memory that is available decides nothing: a simulation that lacks memory beside those of
+  // other threads waits until they are done, and throws if it lacks memory then.
+  template <class Run>
+  double simulate(const Run& run, const simulation::simulation_options& how) {
+    try {
+      const std::shared_lock beside(simulating_);
+      return run(how).seconds;
+    } catch (const std::length_error&) {
+    }
+    const std::unique_lock alone(simulating_);
+    return run(how).seconds;
   }
 
   // The same cell with the largest number of ranks that are not many. Null if there is none.
@@ -380,6 +391,7 @@ class simulated_campaign {
   const simulation_progress& report_;
   std::vector<task> tasks_;
   std::mutex mutex_;
+  std::shared_mutex simulating_;
   double done_ = 0;
   std::atomic<std::size_t> simulated_{0}, known_{0}, pruned_{0}, too_long_{0};
   simulated_result result_;

@@ -44,6 +44,10 @@ struct simulated_options {
   /// Skips a candidate whose claimed cost is more than this many times the least. Claims add up
   /// rounds that overlap, so that a pipeline may be much faster.
   double prune = 16;
+  /// A choice whose simulation needs more bytes, as it estimates them itself, is not simulated. Two
+  /// million messages in progress at the same time need less. The memory of this computer decides
+  /// nothing, so that the result is the same on each.
+  double max_memory = 2.0 * (1 << 30);
   unsigned threads = 1;
   /// The relative gain over the current choice of the base, where no native collective is offered.
   double gain = 0.01;
@@ -74,7 +78,8 @@ using simulation_progress = std::function<void(const std::string& what, double p
 
 /// `base` must decide every call. Neighborhood collectives are skipped. A simulated rank has a core
 /// of its own, so the regions that replace native collectives require that the engine's condition
-/// `oversubscribed` does not hold.
+/// `oversubscribed` does not hold. Throws std::length_error, with a text for the user, if this
+/// computer lacks memory for a simulation that the options permit.
 simulated_result run_simulated_campaign(const document& base, const simulated_options& options,
                                         const known_times& times, const simulation_progress& report);
 

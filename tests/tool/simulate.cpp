@@ -263,6 +263,10 @@ TEST(simulate, one_rank_stands_for_all_where_the_path_is_too_long) {
   EXPECT_EQ(j["ends"].size(), 2048u);
   EXPECT_FALSE(j.contains("critical_path"));
   EXPECT_EQ(simulated("allreduce/ring --machine flat --ranks 8 --bytes 1M")["simulated_ranks"], 8);
+  const std::string text =
+      tutti("simulate allreduce/ring --machine eight-per-node --ranks 2048 --bytes 1M").text;
+  EXPECT_NE(text.find("\nsimulated     the 8 ranks of one node, because all nodes behave alike\n"), text.npos)
+      << text;
 }
 
 TEST(simulate, help_lists_the_machines) {

@@ -178,6 +178,26 @@ TEST(tune_machine, wrong_calls_end_with_2_before_anything_is_simulated) {
   }
 }
 
+// Otherwise the trees would depend on the memory of the computer.
+TEST(tune_machine, ends_if_memory_is_missing_for_a_simulation) {
+  const scratch_folder here;
+  const std::string file = here.path("tuned.json");
+  const std::string call = std::string("'") + TUTTI_TOOL +
+                           "' tune --machine fast-cluster-8 --ranks 2048 --quick --sizes 8 --collectives "
+                           "reduce_scatter --output '" +
+                           file + "'";
+  const std::string limited = "ulimit -v 250000; ";
+  if (shell(limited + "'" + TUTTI_TOOL + "' --version").status != 0) return;  // as with a sanitizer
+  const command_result r = shell(limited + call);
+  EXPECT_EQ(r.status, 2) << r.text;
+  EXPECT_NE(r.text.find("tutti tune: the simulation of 2048 ranks needs about"), r.text.npos) << r.text;
+  EXPECT_FALSE(std::filesystem::exists(file));
+  EXPECT_TRUE(std::filesystem::exists(file + ".times"));
+  const command_result again = shell(call);
+  EXPECT_EQ(again.status, 0) << again.text;
+  EXPECT_TRUE(std::filesystem::exists(file));
+}
+
 TEST(tune_machine, machines_of_one_network_give_one_document) {
   const command_result r =
       shell("('" TUTTI_TOOL

@@ -5,9 +5,11 @@
 #include "tuning/simulated_campaign.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -296,6 +298,48 @@ TEST(simulated_campaigns, replace_nothing_whose_time_is_unknown) {
   ASSERT_EQ(r.cells.size(), 1u);
   EXPECT_FALSE(r.cells[0].pure.empty());
   EXPECT_TRUE(r.trees.changes.empty()) << write_tree(r.trees.made);
+}
+
+// Exactly the choices whose estimate exceeds the limit are not simulated, and a later run knows
+// that. The oracle has as little memory as the limit, and throws.
+TEST(simulated_campaigns, the_limit_of_memory_is_part_of_the_options) {
+  simulated_options o = small_campaign(false);
+  o.machines.erase(o.machines.begin());
+  o.ranks = {16};
+  o.collectives = {allgather};
+  o.sizes = {8};
+  o.prune = infinite;
+  const auto needs = [&](const leaf& l, double bytes) {
+    simulation::simulator on(o.machines[0].model, 16);
+    simulation::simulated_call c;
+    c.what = allgather;
+    c.count = 1;
+    simulation::simulation_options how;
+    how.max_memory = bytes;
+    try {
+      on.run(c, l.chosen, how);
+      return false;
+    } catch (const std::length_error&) {
+      return true;
+    }
+  };
+  o.max_memory = 100'000;
+  std::map<std::string, double> store;
+  const simulated_result limited = run_of(o, &store);
+  std::size_t above = 0, below = 0;
+  oracle one(o.machines[0].model, 16, allgather, 8);
+  for (const candidate& c : one.candidates(false)) {
+    const auto stored = store.find("nodes of 4 16 allgather 8 " + c.name);
+    ASSERT_NE(stored, store.end()) << c.name;
+    EXPECT_EQ(std::isnan(stored->second), needs(c.use, o.max_memory)) << c.name;
+    ++(std::isnan(stored->second) ? above : below);
+  }
+  EXPECT_GT(above, 0u);
+  EXPECT_GT(below, 0u);
+  EXPECT_GE(limited.too_long, above);
+  const simulated_result again = run_of(o, &store);
+  EXPECT_EQ(again.simulated, 0u);
+  EXPECT_EQ(write_tree(again.trees.made), write_tree(limited.trees.made));
 }
 
 // Ranks that leave a node partly empty are simulated only if no others are asked for.

@@ -73,7 +73,11 @@ std::string as_text(const simulation_report& r) {
   if (!r.about.empty()) text += fmt::format("machine       {}\n", r.about);
   if (!r.chosen_by.empty()) text += fmt::format("chosen by     {}\n", r.chosen_by);
   text += fmt::format("time          {}\n", time_text(s.seconds));
-  if (s.simulated_ranks < r.ranks) text += "simulated     one rank, because all behave alike\n";
+  if (s.simulated_ranks == 1 && r.ranks > 1)
+    text += "simulated     one rank, because all behave alike\n";
+  else if (s.simulated_ranks < r.ranks)
+    text += fmt::format("simulated     the {} ranks of one node, because all nodes behave alike\n",
+                        s.simulated_ranks);
   text += fmt::format("messages      {}, {}\n", s.messages, bytes_text(static_cast<double>(s.bytes)));
   text += s.any_link ? fmt::format("busiest link  {}: {}, {:.0f} % of the time\n", r.busiest_link,
                                    bytes_text(s.busiest_bytes), 100 * s.busiest_share)

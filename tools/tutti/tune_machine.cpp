@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <sstream>
+#include <stdexcept>
 #include <thread>
 #include <unordered_map>
 
@@ -293,11 +294,17 @@ int tune_machines(const tune_options& w) {
   const auto start = steady::now();
   // Trees without an engine of their own: those of the MPI engine have conditions of one node.
   const document base = builtin_document("common");
-  tuning::simulated_result r = tuning::run_simulated_campaign(
-      base, options,
-      {[&](const std::string& key) { return times.find(key); },
-       [&](const std::string& key, double seconds) { times.add(key, seconds); }},
-      [&](const std::string& what, double part) { progress.show(what, part); });
+  tuning::simulated_result r;
+  try {
+    r = tuning::run_simulated_campaign(
+        base, options,
+        {[&](const std::string& key) { return times.find(key); },
+         [&](const std::string& key, double seconds) { times.add(key, seconds); }},
+        [&](const std::string& what, double part) { progress.show(what, part); });
+  } catch (const std::length_error& e) {
+    progress.end();
+    throw called_wrongly{e.what()};
+  }
   progress.end();
   document& made = r.trees.made;
   if (const std::string faults = tuning::faults_of(base, made); !faults.empty()) {

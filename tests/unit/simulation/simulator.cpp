@@ -185,43 +185,6 @@ TEST(simulator, messages_and_bytes_of_every_algorithm) {
     }
 }
 
-// One rank represents all where that is exact: the times are those of a simulation of all ranks.
-TEST(simulator, a_representative_rank_has_the_times_of_all) {
-  std::size_t alike = 0;
-  machine m = machine_named("flat");
-  m.copy_speed = 10e9;
-  m.reduce_speed = 5e9;
-  for (const pure_algorithm* a : catalogue()) {
-    if (has_restriction(a->restrictions, restriction::inter) ||
-        has_restriction(a->restrictions, restriction::equal_regions))
-      continue;
-    for (const int p : {2, 4, 7, 12, 16})
-      for (const std::size_t bytes : {std::size_t{8}, std::size_t{5000}, std::size_t{300'000}}) {
-        if (!proof::serves(*a, p)) continue;
-        simulated_call c = call_of(a->what, bytes);
-        c.in_place = has_restriction(a->restrictions, restriction::in_place);
-        simulator s(m, p);
-        const simulation_result one = s.run(c, choice(a)),
-                                all = s.run(c, choice(a), {.max_recorded = 1'000'000});
-        EXPECT_EQ(all.simulated_ranks, all.messages == 0 && one.simulated_ranks == 1 ? 1 : p);
-        if (one.simulated_ranks == p) continue;
-        ++alike;
-        const std::string what = std::string(a->name) + " of " + std::to_string(p);
-        EXPECT_NEAR(one.seconds, all.seconds, 1e-9 * all.seconds) << what;
-        EXPECT_EQ(one.messages, all.messages) << what;
-        EXPECT_EQ(one.bytes, all.bytes) << what;
-        ASSERT_EQ(one.ends.size(), all.ends.size()) << what;
-        for (std::size_t r = 0; r < all.ends.size(); ++r) {
-          EXPECT_NEAR(one.ends[r], all.ends[r], 1e-9 * all.seconds) << what;
-          EXPECT_NEAR(one.waits[r], all.waits[r], 1e-9 * all.seconds) << what;
-        }
-        EXPECT_EQ(one.busiest_bytes, all.busiest_bytes) << what;
-        EXPECT_NEAR(one.busiest_share, all.busiest_share, 1e-9) << what;
-      }
-  }
-  EXPECT_GT(alike, 150u);
-}
-
 TEST(simulator, rejects_what_the_machine_or_the_memory_cannot_hold) {
   EXPECT_THROW(simulator(machine_named("laptop"), 17), std::invalid_argument);
   EXPECT_THROW(simulator(machine_named("flat"), 0), std::invalid_argument);
