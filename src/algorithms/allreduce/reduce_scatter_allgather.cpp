@@ -15,12 +15,9 @@
 // Bytes:        <= 2 * n * (p - 1) / p + n
 // Scratch:      n * (k - 2) / k
 // Good for:     vectors of medium length
-#include <algorithm>
-#include <vector>
-
 #include "algorithms/parts/folding.hpp"
+#include "algorithms/parts/range_splitting.hpp"
 #include "schedule/algorithm.hpp"
-#include "schedule/patterns/factors.hpp"
 
 namespace tutti::algorithms::allreduce_reduce_scatter_allgather {
 
@@ -28,49 +25,7 @@ namespace {
 
 place part(buffer which, int first, int n) { return blocks(which, first, n, partition::split); }
 
-/// The part that a group owns at the beginning of a round, and the groups that divide it: `factor`
-/// groups, `distance` apart.
-struct round_of_groups {
-  const patterns::factors& f;
-  int group, factor, distance;
-  int low, each;  // the first part; number of parts that each of the groups receives
-
-  int digit() const { return group / distance % factor; }
-  int rank_of(int j) const { return f.leader_of(group + (j - digit()) * distance); }
-  int first_of(int j) const { return low + j * each; }
-  int own() const { return first_of(digit()); }
-  /// The member that is t above this one, modulo `factor`; t may be negative.
-  int member_at(int t) const { return (digit() + t + factor) % factor; }
-};
-
-/// Receives the data of an adjacent group directly into the result. The data of the others wait in
-/// slots; word 0 is the length of a slot, that of the own part.
-void reduce_scatter(builder& b, const round_of_groups& r, buffer source) {
-  const int digit = r.digit(), neighbor = digit > 0 ? digit - 1 : 1;
-  const place result = part(buffer::output, r.own(), r.each);
-  const auto waiting = [&](int j) {
-    const int slot = j - (j > digit ? 1 : 0) - (j > neighbor ? 1 : 0);
-    return block(buffer::scratch0, slot, partition::padded);
-  };
-  if (r.factor > 2) {
-    b.measure(result, word(0));
-    b.reserve(blocks(buffer::scratch0, 0, r.factor - 2, partition::padded));
-  }
-  for (int t = 1; t < r.factor; ++t) {
-    const int to = r.member_at(t), from = r.member_at(-t);
-    b.send(r.rank_of(to), part(source, r.first_of(to), r.each));
-    if (from == neighbor)
-      b.recv_reduce(r.rank_of(from), from < digit, part(source, r.own(), r.each), result);
-    else
-      b.recv(r.rank_of(from), waiting(from));
-  }
-  for (int j = neighbor - 1; j >= 0; --j)
-    if (j != digit) b.reduce(waiting(j), result, result);
-  for (int j = std::max(digit, neighbor) + 1; j < r.factor; ++j) b.reduce(result, waiting(j), result);
-  b.round();
-}
-
-void allgather(builder& b, const round_of_groups& r) {
+void allgather(builder& b, const parts::splitting_round& r) {
   for (int t = 1; t < r.factor; ++t) {
     const int to = r.member_at(t), from = r.member_at(-t);
     b.exchange(r.rank_of(to), part(buffer::output, r.own(), r.each), r.rank_of(from),
@@ -92,13 +47,13 @@ void write(const shape& s, builder& b) {
 
   b.split_into(f.groups);
   if (f.largest() > 2) b.words(1, 0);
-  std::vector<round_of_groups> rounds;
-  for (int low = 0, n = f.groups, distance = 1; const int factor : f.all) {
-    n /= factor;
-    rounds.push_back({f, f.group_of(s.rank), factor, distance, low, n});
-    reduce_scatter(b, rounds.back(), rounds.size() > 1 ? buffer::output : operand.where);
-    low = rounds.back().own();
-    distance *= factor;
+  const auto rounds = parts::splitting_rounds(f, f.group_of(s.rank), true);
+  buffer source = operand.where;
+  for (const parts::splitting_round& r : rounds) {
+    parts::split_range(
+        b, r, [&](int first, int n) { return part(source, first, n); }, part(buffer::output, r.own(), r.each),
+        buffer::scratch0);
+    source = buffer::output;
   }
   for (auto r = rounds.rbegin(); r != rounds.rend(); ++r) allgather(b, *r);
   parts::send_to_follower(b, f, s.rank);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// alltoallv/two_phase_bruck
+// alltoallv/two_phase_bruck, alltoallw/two_phase_bruck
 //
 // As in Bruck's alltoall, for each bit of the distance, all blocks with this bit travel in one
 // message. Another message before it contains their lengths, so that no block is padded on the way.
@@ -10,7 +10,7 @@
 // Reach:        hops around
 // Rounds:       p <= 3 ? p - 1 : 3 * ceil(log2(p)) - (p == pof2 + 1 ? 1 : 0)
 // Bytes:        <= (b + word) * floor(p / 2) * ceil(log2(p)) + word * ceil(log2(p))
-// Scratch:      p <= 3 ? 0 : b * (p - 3 + 2 * floor(p / 2))
+// Scratch:      p <= 3 ? 0 : b * (p + 2 * floor(p / 2))
 // Good for:     small blocks of different lengths
 #include "algorithms/parts/vector_bruck.hpp"
 

@@ -3,9 +3,10 @@
 // Bruck's alltoall for blocks of any lengths. Slot d initially is the block for rank + d (mod p).
 // Write d as digits of base `radix`. For each position i, all slots with digit z at i travel to
 // rank + z * radix^i (mod p). After its highest digit a slot has arrived and goes to the
-// output. On its way it is in scratch memory, in a slot as wide as the longest block of all ranks,
-// which the ranks compute first. Either the slots of a message are padded to that width, or the
-// message has no gaps and another one before it contains their lengths.
+// output. On its way it is in scratch memory, in a slot as wide as the longest block of all ranks.
+// The ranks compute that width first, in rounds of radix - 1 messages. Either the slots of a
+// message are padded to it, or the message has no gaps and another one before it contains their
+// lengths.
 #pragma once
 
 #include "schedule/algorithm.hpp"
@@ -34,7 +35,7 @@ class vector_bruck {
       compute_max_length();
       b_.reserve(blocks(buffer::scratch0, 0, max_moved_, partition::padded));
       b_.reserve(blocks(buffer::scratch1, 0, max_moved_, partition::padded));
-      b_.reserve(blocks(buffer::scratch2, 0, stored_slots_, partition::padded));
+      b_.reserve(blocks(buffer::scratch2, 0, stored(p_), partition::padded));
     }
     for (int weight = 1; weight < p_; weight = patterns::next_weight(weight, radix_, p_)) move(weight);
   }
@@ -42,23 +43,30 @@ class vector_bruck {
  private:
   using digit_runs = patterns::digit_runs;
 
-  // The words are: the lengths of the slots in scratch2, as partition::spaced requires; the width;
-  // a temporary word; the lengths of the slots of sent messages; those of received messages.
-  int width() const { return dense_ ? stored_slots_ : 0; }
+  // The words are: the lengths of the slots, if a message has no gaps; the width; a temporary word
+  // for each of the radix - 1 messages of a round; the lengths of the slots of sent messages; those
+  // of received messages.
+  int width() const { return dense_ ? p_ : 0; }
   int temporary() const { return width() + 1; }
-  int send_lengths() const { return width() + 2; }
+  int send_lengths() const { return width() + radix_; }
   int recv_lengths() const { return send_lengths() + max_moved_; }
-  // Slots with a single digit, which include d = 1 .. radix, are never stored in scratch2.
-  int stored(int d) const { return d - radix_ - 1; }
+  // The index of slot d in scratch2. Slots with a single digit, which include d = 1 .. radix, are
+  // never stored there. partition::spaced requires that the index is that of its length.
+  int stored(int d) const { return dense_ ? d : d - radix_ - 1; }
 
   void compute_max_length() {
     b_.loop(p_, [&] {
-      b_.measure(block(buffer::input, at(0, 1), partition::input_counts), word(temporary()));
-      b_.maximum(word(width()), word(temporary()), word(width()));
+      const place length = dense_ ? word(at(0, 1)) : word(temporary());
+      b_.measure(block(buffer::input, at(r_, 1, p_), partition::input_counts), length);
+      b_.maximum(word(width()), length, word(width()));
     });
-    for (int d = 1; d < p_; d *= 2) {
-      b_.exchange((r_ + d) % p_, word(width()), (r_ - d + p_) % p_, word(temporary()));
-      b_.maximum(word(width()), word(temporary()), word(width()));
+    for (int known = 1; known < p_; known = patterns::next_weight(known, radix_, p_)) {
+      const int messages = std::min(radix_ - 1, (p_ - 1) / known);
+      for (int i = 0; i < messages; ++i) {
+        const int d = (i + 1) * known;
+        b_.exchange((r_ + d) % p_, word(width()), (r_ - d + p_) % p_, word(temporary() + i));
+      }
+      repeat(messages, [&] { b_.maximum(word(width()), word(at(temporary(), 1)), word(width())); });
     }
   }
 
@@ -127,19 +135,16 @@ class vector_bruck {
                   : blocks(buffer::scratch1, i, n, partition::padded);
   }
 
-  // The first slot of a run has not moved yet; the others are stored in scratch2.
   void pack_lengths(const digit_runs& d, int first) {
     for_each_run(d, 0, first, [&](int slot, int step, int packed, int packed_step, int length, int runs) {
       repeat(runs, [&] {
-        const index length_word = at(send_lengths() + packed, packed_step);
-        b_.measure(block(buffer::input, at(r_ + slot, step, p_), partition::input_counts), word(length_word));
-        if (length > 1)
-          b_.copy(blocks(buffer::words, at(stored(slot + 1), step), length - 1),
-                  blocks(buffer::words, plus(length_word, 1), length - 1));
+        b_.copy(blocks(buffer::words, at(slot, step), length),
+                blocks(buffer::words, at(send_lengths() + packed, packed_step), length));
       });
     });
   }
 
+  // The first slot of a run has not moved yet; the others are stored in scratch2.
   void pack(const digit_runs& d, int first) {
     for_each_run(d, 0, first, [&](int slot, int step, int packed, int packed_step, int length, int runs) {
       repeat(runs, [&] {
@@ -166,7 +171,7 @@ class vector_bruck {
       repeat(runs, [&] {
         if (dense_)
           b_.copy(blocks(buffer::words, at(recv_lengths() + packed, packed_step), length),
-                  blocks(buffer::words, at(stored(slot), step), length));
+                  blocks(buffer::words, at(slot, step), length));
         else
           b_.copy(recv_slots(at(packed, packed_step), length),
                   blocks(buffer::scratch2, at(stored(slot), step), length, partition::padded));
@@ -201,7 +206,7 @@ class vector_bruck {
   builder& b_;
   int p_, r_, radix_;
   bool dense_;
-  int stored_slots_;  // number of slots in scratch2
+  int stored_slots_;  // number of slots beyond those that travel directly
   int max_moved_;     // maximum number of slots that move at a time
 };
 

@@ -9,6 +9,7 @@
 // child and sends to at most one parent.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 
 namespace tutti::patterns {
@@ -19,6 +20,7 @@ class two_trees {
     int parent = -1, lower = -1, upper = -1;  // ranks; -1: none
     int turn = 0, lower_turn = 0, upper_turn = 0;
     int depth = 0;
+    int first = 0, last = 0;  // the ranks of the subtree
 
     constexpr bool is_leaf() const { return lower < 0 && upper < 0; }
   };
@@ -34,12 +36,17 @@ class two_trees {
       if (rank == paired_) {
         n.lower = rank_of(top(), t);
         n.lower_turn = t;
+        n.last = p - 1;
         continue;
       }
       const int x = position(rank, t);
       for (int y = x; y != top(); y = above(y)) ++n.depth;
       if (odd) ++n.depth;
       n.turn = turn_of(x, t);
+      const int reach = (x & -x) - 1,
+                ends[] = {rank_of(x - reach, t), rank_of(std::min(x + reach, paired_), t)};
+      n.first = std::min(ends[0], ends[1]);
+      n.last = std::max(ends[0], ends[1]);
       if (x != top())
         n.parent = rank_of(above(x), t);
       else if (odd)
