@@ -12,6 +12,17 @@ constexpr double slow_with_fewer = 2;
 
 }  // namespace
 
+speed speed_of(const simulation::network& links) {
+  simulation::route r;
+  links.find(0, links.ranks() - 1, r);
+  double rate = r.max_rate;
+  for (std::uint32_t i = 0; i < r.hops; ++i) rate = std::min(rate, links.bandwidths()[r.links[i]]);
+  speed v;
+  v.alpha = (r.latency + r.with->send_overhead + r.with->receive_overhead) * 1e6;
+  v.beta = 1e6 / rate;
+  return v;
+}
+
 const timing* fastest(const std::vector<timing>& all) {
   const auto at =
       std::min_element(all.begin(), all.end(), [](const timing& a, const timing& b) { return a.us < b.us; });

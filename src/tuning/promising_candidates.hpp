@@ -8,10 +8,14 @@
 
 #include <vector>
 
+#include "simulation/network.hpp"
 #include "tuning/candidates.hpp"
 #include "tuning/grow.hpp"
 
 namespace tutti::tuning {
+
+/// The time of a message, as the claims of algorithms count them.
+speed speed_of(const simulation::network& links);
 
 /// Null if there is none.
 const timing* fastest(const std::vector<timing>& all);

@@ -62,18 +62,6 @@ simulated_call simulated_call_of(collective what, std::size_t size) {
   return c;
 }
 
-// The time of a message, as the claims of algorithms count them.
-speed speed_of(const simulation::network& links) {
-  simulation::route r;
-  links.find(0, links.ranks() - 1, r);
-  double rate = r.max_rate;
-  for (std::uint32_t i = 0; i < r.hops; ++i) rate = std::min(rate, links.bandwidths()[r.links[i]]);
-  speed v;
-  v.alpha = (r.latency + r.with->send_overhead + r.with->receive_overhead) * 1e6;
-  v.beta = 1e6 / rate;
-  return v;
-}
-
 class simulated_campaign {
  public:
   simulated_campaign(const document& base, const simulated_options& options, const known_times& times,
