@@ -48,6 +48,10 @@ struct rules {
   /// If true, an algorithm must beat the native collective if there is one; otherwise the current
   /// choice.
   bool beat_native = false;
+  /// Also states the choices that stay as they are, so that the trees decide the same on any base.
+  bool states_all = false;
+  /// The choices for the largest number of ranks hold for more ranks.
+  bool open_ended = false;
   /// Conditions of every region: properties that distinguish the measured machine.
   literals always{};
 };

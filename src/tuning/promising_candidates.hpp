@@ -23,7 +23,7 @@ const timing* fastest(const std::vector<timing>& all);
 bool has_defaults(const choice& c);
 
 /// The current choice comes last: once the best is known, it is enough to know that it is slow.
-/// Default parameters come before others, which are left out if they promise little more.
+/// Default parameters come before others.
 void put_promising_first(std::vector<candidate>& all, const leaf& current);
 
 /// Whether `use` was at most twice as slow as the best in the same call with fewer ranks, whose

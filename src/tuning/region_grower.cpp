@@ -250,19 +250,24 @@ class region_grower {
       std::sort(sizes.begin(), sizes.end(), [](auto* a, auto* b) { return a->bytes < b->bytes; });
       const std::vector<leaf> chosen = choose(sizes, extra, before);
       ranks = {lower_bound, static_cast<std::uint64_t>(p)};
+      if (rules_.open_ended && p == points.rbegin()->first) ranks.max = tree_step::open;
       steps.push_back({ranks.max, by_bytes(sizes, chosen, all), {}});
       before.clear();
       for (std::size_t i = 0; i < sizes.size(); ++i) before[sizes[i]->bytes] = chosen[i];
       lower_bound = ranks.max + 1;
     }
-    ranks = {lower_bound, tree_step::open};
-    steps.push_back({tree_step::open, restricted(base_, all), {}});
+    if (!rules_.open_ended) {
+      ranks = {lower_bound, tree_step::open};
+      steps.push_back({tree_step::open, restricted(base_, all), {}});
+    }
     return joined(quantity::ranks, std::move(steps));
   }
 
   tree_node by_bytes(const std::vector<const point*>& sizes, const std::vector<leaf>& chosen,
                      intervals within) const {
-    const auto is_unchanged = [&](std::size_t i) { return same(chosen[i], sizes[i]->current); };
+    const auto is_unchanged = [&](std::size_t i) {
+      return !rules_.states_all && same(chosen[i], sizes[i]->current);
+    };
     const auto as_leaf = [](const leaf& l) {
       tree_node n;
       n.use = l;

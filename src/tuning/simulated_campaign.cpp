@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -37,9 +36,6 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 // A choice that takes so many times as long as the best known is not simulated to its end.
 constexpr double worth_knowing = 1.5;
 constexpr double enough = 4;
-// With many ranks, parameters of an algorithm that is slow with its defaults are simulated if their
-// claim is better by this factor.
-constexpr double promising = 0.6;
 // From so many ranks on, only those candidates are simulated that were fast with fewer ranks.
 constexpr int many_ranks = 256;
 
@@ -83,6 +79,9 @@ class simulated_campaign {
       });
 
     result_.cells = all_cells();
+    for (const task& t : tasks_)
+      for (const timed_cell& c : t.cells)
+        if (!c.pure.empty()) result_.origins.push_back({t.machine, c.native_us});
     result_.trees = grow(base_, result_.cells, rules_without_native());
     if (!options_.natives.empty()) {
       document declared = base_;
@@ -91,6 +90,7 @@ class simulated_campaign {
       result_.trees.made = overlay(result_.trees.made, over_native.made);
       result_.trees.changes.insert(result_.trees.changes.end(), over_native.changes.begin(),
                                    over_native.changes.end());
+      result_.changes_over_native = over_native.changes.size();
     }
     result_.simulated = simulated_;
     result_.known = known_;
@@ -247,12 +247,8 @@ class simulated_campaign {
       pruned_ += before - all.size();
       put_promising_first(all, current);
       double best = infinite;
-      std::map<const pure_algorithm*, double> slow;  // predicted times of slow defaults
       for (const candidate& a : all) {
         const bool is_current = same(a.use, current), is_default = has_defaults(a.use.chosen);
-        if (const auto d = slow.find(a.use.chosen.pure);
-            t.ranks >= many_ranks && d != slow.end() && !is_current && a.predicted > promising * d->second)
-          continue;
         const double limit = best * (is_current || is_default ? 2 : 1) * worth_knowing;
         std::optional<double> us;
         if (t.ranks * claims_of(a.use.chosen, one.context.call, block).rounds >
@@ -263,7 +259,6 @@ class simulated_campaign {
                     [&](const simulation::simulation_options& how) { return on.run(c, a.use.chosen, how); });
         if (!us) continue;
         best = std::min(best, *us);
-        if (is_default && !std::isfinite(*us)) slow.emplace(a.use.chosen.pure, a.predicted);
         const double at_least = is_current ? std::min(*us, limit) : *us;
         if (std::isfinite(at_least)) one.pure.push_back({a.use, at_least, 0});
       }
@@ -353,6 +348,8 @@ class simulated_campaign {
     r.floor = 0.0005;  // a simulated time has no noise
     r.tolerated_loss = 0.05;
     r.gain = options_.gain;
+    r.states_all = true;
+    r.open_ended = true;
     r.always.demand(condition::native, false);
     r.always.demand(condition::inter, false);
     return r;
@@ -366,6 +363,7 @@ class simulated_campaign {
     rules r = rules_without_native();
     r.gain = options_.gain_over_native;
     r.tolerated_loss = 0;
+    r.open_ended = false;
     r.beat_native = true;
     r.always = {};
     r.always.demand(condition::native, true);

@@ -67,8 +67,16 @@ struct known_times {
 };
 
 struct simulated_result {
-  grown trees;              ///< for overlay on the base
+  /// For overlay on the base. The last `changes_over_native` changes are those of calls for which
+  /// there is a native collective.
+  grown trees;
+  std::size_t changes_over_native = 0;
   std::vector<cell> cells;  ///< of calls without a native collective
+  struct cell_origin {
+    std::size_t machine;  ///< index of simulated_options::machines
+    double native_us;     ///< of the fastest native collective; infinite if it is not known
+  };
+  std::vector<cell_origin> origins;  ///< by cell
   std::size_t simulated = 0, known = 0, pruned = 0, too_long = 0;
 };
 

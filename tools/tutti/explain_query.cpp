@@ -302,7 +302,8 @@ queried_call read_query(const explain_query& q) {
     s.call.total_bytes = agreed_total({counts.data(), counts.size()}, c.type.size);
   }
   const engine_entry& engine = *find_engine(requested.engine);
-  requested.builtin_trees = engine.trees != nullptr ? engine.trees(requested.topology.nodes()) : engine.name;
+  requested.builtin_trees =
+      engine.trees != nullptr ? engine.trees(requested.topology.nodes(), 0) : engine.name;
   s.shared_memory = engine.shared_memory;
   s.reaches = read_group(q);
   if (s.reaches == reach::any_rank) s.set_topology(requested.topology);

@@ -79,7 +79,8 @@ std::optional<predicted_times> predict(const explain_result& a) {
   const simulation::simulated_call call = simulated_call_of(c);
   selection_context without_native = s;
   without_native.offer(native_offer::none);
-  const resolution own = resolve(a.settings->by(), without_native, {});
+  // The choice, or what would be chosen without the native collective.
+  const resolution own = a.chosen() != nullptr ? a.found : resolve(a.settings->by(), without_native, {});
   if (!own.served || (own.composed.which == nullptr && own.pure.pure == nullptr)) return {};
   const auto own_us = simulated_us(on, call, own.composed, own.pure, a.settings->by());
   if (!own_us) return {};

@@ -17,7 +17,7 @@ namespace tutti::tool {
 struct predicted_times {
   std::string machine;  ///< the name of a machine of the folder machines/
   int ranks_per_node = 1;
-  std::string own;  ///< tutti's choice, without native collectives
+  std::string own;  ///< the choice or, if it is native, the one without native collectives
   double own_us = 0;
   std::string native;  ///< the MPI whose choice is the fastest
   double native_us = 0;

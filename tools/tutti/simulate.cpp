@@ -19,6 +19,7 @@
 #include "subcommands.hpp"
 #include "text.hpp"
 #include "tuning/peer_choice.hpp"
+#include "tuning/promising_candidates.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::tool {
@@ -133,6 +134,12 @@ std::optional<tuning::peer_mpi> peer_of(const simulate_options& options, const n
   return found;
 }
 
+// The built-in trees of a job on this machine.
+std::string trees_of(const engine_entry& engine, const simulation::network& links) {
+  if (engine.trees == nullptr) return std::string(engine.name);
+  return std::string(engine.trees(links.nodes(), links.ranks() < 2 ? 0 : tuning::speed_of(links).alpha));
+}
+
 // Decides like the library on an engine without native collectives.
 void choose(named_entry& e, const selection& by, const selection_context& s, simulation_report& r) {
   if (e.by_tree) {
@@ -209,7 +216,8 @@ simulation_report simulate(const simulate_options& options) {
   named_entry e = find_entry(options.name);
   const auto peer = peer_of(options, e);
   const simulation::machine machine = read_machine_argument(options.machine).made;
-  if (find_engine(options.engine) == nullptr)
+  const engine_entry* const engine = find_engine(options.engine);
+  if (engine == nullptr)
     throw called_wrongly{
         fmt::format("there is no engine {}; pass {}", detail::quoted(options.engine), engine_names("or"))};
   if (options.ranks < 1 || options.ranks > simulation::max_ranks)
@@ -218,7 +226,7 @@ simulation_report simulate(const simulate_options& options) {
   try {
     simulation::simulator simulator(machine, options.ranks);
     std::optional<environment> settings;
-    if (!peer) settings.emplace(options.engine);
+    if (!peer) settings.emplace(trees_of(*engine, simulator.links()));
     const selection& by = peer ? tuning::peer_selection(*peer) : settings->by();
     choose(e, by, simulation::context_of(c, simulator.links()), r);
     if (peer) r.chosen_by = by.trees->machine.at("mpi");

@@ -173,8 +173,9 @@ std::string as_text(const tuning::simulated_result& r, double seconds) {
   };
   std::map<collective, sum> all;
   for (const tuning::cell& c : r.cells) ++all[c.context.call.what].cells;
-  for (const tuning::change& c : r.trees.changes) {
-    if (c.half != tree_half::pure || c.before.what == leaf::kind::native || c.before_us <= 0) continue;
+  for (std::size_t i = 0; i + r.changes_over_native < r.trees.changes.size(); ++i) {
+    const tuning::change& c = r.trees.changes[i];
+    if (c.half != tree_half::pure || c.before_us <= 0) continue;
     sum& s = all[c.what];
     ++s.changed;
     s.log_gain += std::log(c.before_us / c.after_us);
@@ -186,7 +187,9 @@ std::string as_text(const tuning::simulated_result& r, double seconds) {
     text +=
         fmt::format("{:<22}{:>7}{:>9}{:>12.2f}{:>12.2f}\n", name_of(what), s.cells, s.changed,
                     std::exp(s.log_gain / static_cast<double>(std::max<std::size_t>(1, s.cells))), s.best);
-  return text + "A gain of 2 means half the time, over the built-in choice without native collectives.\n";
+  return text +
+         "A gain of 2 means half the time, over the choice of the trees `common` without native "
+         "collectives.\n";
 }
 
 json choices(const std::vector<tuning::timing>& all) {
@@ -200,17 +203,23 @@ std::string as_json(const tune_options& w, const tuning::simulated_result& r, do
   json all = {{"machines", w.machines}, {"seconds", seconds},      {"simulated", r.simulated},
               {"known", r.known},       {"pruned", r.pruned},      {"too_long", r.too_long},
               {"cells", json::array()}, {"changes", json::array()}};
-  for (const tuning::cell& c : r.cells) {
-    json one = {{"collective", name_of(c.context.call.what)},
+  for (std::size_t i = 0; i < r.cells.size(); ++i) {
+    const tuning::cell& c = r.cells[i];
+    json one = {{"machine", w.machines[r.origins[i].machine]},
+                {"collective", name_of(c.context.call.what)},
                 {"ranks", c.context.call.ranks},
                 {"nodes", c.context.nodes},
                 {"bytes", c.size},
                 {"pure", choices(c.pure)}};
     if (!c.composed.empty()) one["composition"] = choices(c.composed);
+    if (std::isfinite(r.origins[i].native_us)) one["native_us"] = r.origins[i].native_us;
     all["cells"].push_back(std::move(one));
   }
-  for (const tuning::change& c : r.trees.changes)
+  for (std::size_t i = 0; i < r.trees.changes.size(); ++i) {
+    const tuning::change& c = r.trees.changes[i];
+    const bool over_native = i + r.changes_over_native >= r.trees.changes.size();
     all["changes"].push_back({{"collective", name_of(c.what)},
+                              {"native", over_native},
                               {"tree", c.half == tree_half::pure ? "pure" : "composition"},
                               {"ranks", c.ranks},
                               {"nodes", c.nodes},
@@ -219,6 +228,7 @@ std::string as_json(const tune_options& w, const tuning::simulated_result& r, do
                               {"tuned", tuning::label(c.after)},
                               {"us_now", c.before_us},
                               {"us_tuned", c.after_us}});
+  }
   all["document"] = json::parse(document);
   return all.dump(1);
 }

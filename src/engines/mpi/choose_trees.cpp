@@ -41,9 +41,9 @@ network_speed mpi_endpoint::measure_network(const std::vector<rank_info>& all) {
       if (i >= warm_up) shortest = std::min(shortest, (MPI_Wtime() - start) / 2);
     }
   }
-  int slow = shortest * 1e6 > slow_message_us ? 1 : 0;
-  check(MPI_Bcast(&slow, 1, MPI_INT, 0, job_), "run", rank_);
-  return slow != 0 ? network_speed::slow : network_speed::fast;
+  auto speed = static_cast<int>(network_speed_of(shortest * 1e6));
+  check(MPI_Bcast(&speed, 1, MPI_INT, 0, job_), "run", rank_);
+  return static_cast<network_speed>(speed);
 }
 
 }  // namespace tutti::mpi

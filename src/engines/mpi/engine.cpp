@@ -57,9 +57,10 @@ constinit const engine_entry engine_mpi = {
         },
     .transport = transport_over_mpi,
     .trees =
-        [](int nodes) {
-          return tutti::mpi::trees_of_job(nodes, tutti::mpi::network_setting(),
-                                          tutti::mpi::native_is_preferred());
+        [](int nodes, double message_us) {
+          tutti::mpi::network_speed speed = tutti::mpi::network_setting();
+          if (speed == tutti::mpi::network_speed::unknown) speed = tutti::mpi::network_speed_of(message_us);
+          return tutti::mpi::trees_of_job(nodes, speed, tutti::mpi::native_is_preferred());
         },
     .variables = variables_of_mpi,
 };

@@ -20,6 +20,10 @@ enum class network_speed : std::uint8_t { unknown, fast, slow };
 /// for 1 us (100 Gbit/s) and 20 us (10 Gbit/s); this is their geometric mean.
 inline constexpr double slow_message_us = 4.5;
 
+inline network_speed network_speed_of(double message_us) noexcept {
+  return message_us > slow_message_us ? network_speed::slow : network_speed::fast;
+}
+
 /// The value of TUTTI_NETWORK; unknown if it is not set. Throws usage_error if it is none.
 inline network_speed network_setting() {
   const auto value = detail::setting("TUTTI_NETWORK");
