@@ -38,7 +38,7 @@ machine_argument read_machine_argument(const std::string& name) {
 std::string machine_list() {
   std::string text;
   for (const std::string_view name : simulation::builtin_machine_names())
-    text += fmt::format("  {:<17}{}\n", name,
+    text += fmt::format("  {:<19}{}\n", name,
                         simulation::read_machine(simulation::builtin_machine(name), name).made.about);
   return text;
 }

@@ -34,6 +34,7 @@ using steady = std::chrono::steady_clock;
 struct measure_options {
   std::string engine, budget, output, name;
   int ranks = 0;
+  bool ranks_given = false;
   bool as_json = false;
 };
 
@@ -55,7 +56,7 @@ double validate_options(measure_options& w) {
     throw called_wrongly{fmt::format("there is no engine {}; pass mpi or threads", detail::quoted(w.engine))};
   if (!engine->embedded()) {
     if (!by.mpi) throw called_wrongly{"over MPI each process is a rank: mpirun -n 4 tutti measure"};
-    if (w.ranks != 0 && by.ranks != 0 && w.ranks != by.ranks)
+    if (w.ranks_given && by.ranks != 0 && w.ranks != by.ranks)
       throw called_wrongly{fmt::format("--ranks is {}, but mpirun started {} processes", w.ranks, by.ranks)};
     w.ranks = by.ranks;
     if (by.ranks == 1) throw called_wrongly{"one rank has no messages to measure: mpirun -n 4 tutti measure"};
@@ -68,7 +69,7 @@ double validate_options(measure_options& w) {
                     w.engine)};
   if (by.mpi && by.ranks != 1)
     throw called_wrongly{"under mpirun the engine is mpi; threads are measured without mpirun"};
-  if (w.ranks == 0) w.ranks = detail::default_ranks(*engine);
+  if (!w.ranks_given) w.ranks = detail::default_ranks(*engine);
   if (w.ranks < 2 || w.ranks > max_measured_ranks)
     throw called_wrongly{
         fmt::format("the number of ranks is {}; pass --ranks 2 to {}", w.ranks, max_measured_ranks)};
@@ -181,7 +182,8 @@ void add_measure(CLI::App& app, int& status) {
       "--budget", w->budget,
       "Total time, such as 60s or 2m; default 60s. All patterns are measured once in any case");
   measure->add_option("--engine", w->engine, "mpi or threads; default: threads, under mpirun mpi");
-  measure->add_option("--ranks", w->ranks, "Number of threads; default: the number of cores");
+  measure->add_option("--ranks", w->ranks, "Number of threads; default: the number of cores")
+      ->each([w](const std::string&) { w->ranks_given = true; });
   measure->add_flag("--json", w->as_json,
                     "The machine, all times and their errors as JSON on standard output");
   measure->footer(

@@ -69,7 +69,9 @@ void add_tree(CLI::App& app, int& status) {
   auto* tree =
       app.add_subcommand("tree", "Print decision trees as one document in normal form, or draw them");
   auto options = std::make_shared<tree_options>();
-  tree->add_option("FILE", options->file, "A document; default: the trees in effect for an engine");
+  tree->add_option(
+      "FILE", options->file,
+      "A document, or built-in trees: " + names_of_trees() + "; default: the trees in effect for an engine");
   tree->add_option("--engine", options->engine,
                    engine_names("or") + "; default: " + default_engine() +
                        "; with a file, the engine whose trees it overrides");

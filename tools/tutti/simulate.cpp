@@ -107,6 +107,8 @@ simulation::simulated_call call_of(const simulate_options& options, const named_
   if (!options.has_bytes && e.what != collective::barrier)
     throw called_wrongly{
         fmt::format("--bytes is missing: the length of a block of {}, such as 64K", name_of(e.what))};
+  if (options.has_bytes && e.what == collective::barrier)
+    throw called_wrongly{"barrier sends no blocks; leave --bytes out"};
   if (options.bytes > (std::size_t{1} << 40))
     throw called_wrongly{fmt::format("--bytes is {}; pass at most 1T", options.bytes)};
   if (e.pure.pure != nullptr && has_restriction(e.pure.pure->restrictions, restriction::inter))

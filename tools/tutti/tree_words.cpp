@@ -69,16 +69,12 @@ std::optional<std::string> text_of_file(const std::string& name) {
   return std::move(text);
 }
 
-namespace {
-
 std::string names_of_trees() {
   std::string all;
   for (const std::string_view name : builtin_tree_names())
     all += (all.empty() ? "" : ", ") + std::string(name);
   return all;
 }
-
-}  // namespace
 
 std::optional<document> load_tree(std::string_view subcommand, const std::string& name, int& status) {
   if (!builtin_tree(name).empty()) return builtin_document(name);

@@ -21,6 +21,8 @@ std::string default_engine();
 
 /// Returns the text of a file; empty if it cannot be read.
 std::optional<std::string> text_of_file(const std::string& name);
+/// Of the built-in trees, separated by commas.
+std::string names_of_trees();
 
 /// Loads the built-in trees of an engine, or a file. On failure, prints the error on stderr with
 /// the subcommand's name, and sets `status` to 2.
