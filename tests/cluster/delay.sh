@@ -3,8 +3,8 @@
 #
 # delay.sh ROOT ROUND_TRIP [--relay FILE]: the network of a cluster has the delay and the rate that
 # were asked for, as the program ROUND_TRIP measures them. Without sch_netem a relay makes them, and
-# without a relay there is no delay. scripts/cluster --check of ROOT says so, and so does the summary
-# of scripts/test if tests ran there.
+# without a relay there is no delay. scripts/cluster --check of ROOT says so, and so does the
+# summary of scripts/test if tests ran there.
 set -u
 root=$1
 round_trip=$2

@@ -2,8 +2,8 @@
 //
 // The network of a cluster has its delay and its rate. usage: round_trip DELAY_US RATE_MBIT, as one
 // process on each of node1 and node2 of scripts/cluster. The clock is the oracle: no exchange is
-// faster than the network, and the fastest of many is not much slower. They exchange over a plain
-// TCP connection, whose waits sleep, because waits of an MPI would measure the load of this machine.
+// faster than the network, and the fastest of many is not much slower. The exchanges use a plain
+// TCP connection, whose waits sleep. Waits of an MPI would measure the load of this machine.
 #include <algorithm>
 #include <array>
 #include <cerrno>

@@ -3,10 +3,10 @@
 // The times of a switch: when it hands a frame to which port. It reads no clock and no device, so
 // tests give it the times.
 //
-// Each port has a rate in each direction, and a bounded queue before each. A frame leaves its sender
-// when the frames before it have left. Its first bit reaches the switch after the delay. There it
-// goes on at once (cut-through), or when the frames to the same port before it have left. It is
-// handed over when its last bit arrives. A frame that finds a full queue is dropped.
+// Each port has a rate in each direction, and a bounded queue before each. A frame leaves its
+// sender when the frames before it have left. Its first bit reaches the switch after the delay.
+// There it goes on at once (cut-through), or when the frames to the same port before it have left.
+// It is handed over when its last bit arrives. A frame that finds a full queue is dropped.
 #pragma once
 
 #include <cstddef>
@@ -79,7 +79,7 @@ class shaped_switch {
   struct event {
     nanoseconds time;
     std::uint64_t order;  // events of the same time keep their order
-    bool arrived;         // the whole frame is at its port; otherwise its first bit is at the switch
+    bool arrived;         // the whole frame is at its port; false: its first bit is at the switch
     std::size_t port;
     std::shared_ptr<const frame> content;
     bool operator>(const event& other) const {
