@@ -20,6 +20,11 @@ enum class network_speed : std::uint8_t { unknown, fast, slow };
 /// for 1 us (100 Gbit/s) and 20 us (10 Gbit/s); this is their geometric mean.
 inline constexpr double slow_message_us = 4.5;
 
+/// A rank that shares its core waits for the turn of each of the others. If messages take longer
+/// than so many microseconds for each rank of the core, the network decides and not the cores: a
+/// turn of a rank that polls MPI takes 10 to 20 us.
+inline constexpr double core_wait_us = 40;
+
 /// The value of TUTTI_NETWORK; unknown if it is not set. Throws usage_error if it is none.
 inline network_speed network_setting() {
   const auto value = detail::setting("TUTTI_NETWORK");
