@@ -30,6 +30,8 @@ rejects '--rate' --rate 0gbit true
 rejects '--rate' --rate '1gbit; true' true
 rejects '--delay' --delay 100 true
 rejects '--delay' --delay 1s true
+rejects '--network' --network wireless true
+rejects '--relay' --relay /no/such/program true
 rejects '--color' --color true
 rejects '--inside' --inside true
 [[ $("$cluster" --help) == 'usage: cluster'* ]] || { echo 'FAILED: --help prints no usage' && failed=1; }

@@ -3,12 +3,16 @@
 #
 # nothing_left.sh WHAT CLUSTER [OPTION...]: passes if neither a process, nor a network namespace,
 # nor a device is left after a cluster has ended. WHAT is a signal to the cluster (KILL, INT,
-# TERM); failure, a rank that is killed; or two, two clusters at once, of which one ends by a
-# signal and the other one by itself, undisturbed.
+# TERM); failure, a rank that is killed; relay, a relay that is killed; or two, two clusters at
+# once, of which one ends by a signal and the other one by itself, undisturbed.
 set -u
 what=$1
 shift
 cluster=("$@" --nodes 3 --ranks-per-node 1 --quiet)
+if [ "$what" = relay ]; then
+  cluster+=(--network relay)
+  "${cluster[@]}" --check || exit
+fi
 mark=$(mktemp -d) || exit 2
 jobs=()
 trap 'kill -KILL "${jobs[@]}" 2> /dev/null; rm -rf "$mark"' EXIT
@@ -24,10 +28,10 @@ namespaces_of() {
   for file in $(grep -lsF -- "$1" /proc/[0-9]*/cmdline); do readlink "${file%/cmdline}/ns/net"; done 2> /dev/null | sort -u |
     grep -vxF "$(readlink /proc/self/ns/net)"
 }
-# The processes that are in one of these namespaces.
+# The processes that are in one of these namespaces. Brackets mean something else to find.
 processes_in() {
   local space
-  for space in $1; do find /proc/[0-9]*/ns -maxdepth 1 -lname "$space" -name net; done 2> /dev/null
+  for space in $1; do find /proc/[0-9]*/ns -maxdepth 1 -lname "${space//[][]/?}" -name net; done 2> /dev/null
 }
 # start NAME SCRIPT: starts a cluster whose ranks run SCRIPT, and waits until all of them do.
 start() {
@@ -49,9 +53,16 @@ one=$job
 [ "$(ls /sys/class/net)" = "$devices" ] || fail 'the cluster has added a device to this machine'
 spaces=$(namespaces_of "$mark/one")
 [ "$(wc -l <<< "$spaces")" = 4 ] || fail "these should be the namespaces of three nodes and the head: $spaces"
+[ "$(processes_in "$spaces" | wc -l)" -ge 7 ] || fail 'each node has at least two processes, and the head has one'
 case $what in
   failure) touch "$mark/go" ;;
   two) kill -TERM "$one" ;;
+  relay)
+    relay=$(for file in $(processes_in "$spaces"); do grep -lsxF cluster_relay "${file%/ns/net}/comm"; done)
+    relay=${relay#/proc/}
+    [ -n "$relay" ] || fail 'the cluster has no relay'
+    kill -KILL "${relay%/comm}"
+    ;;
   *) kill -"$what" "$one" ;;
 esac
 wait "$one"

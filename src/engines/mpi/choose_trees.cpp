@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Chooses the built-in trees of an MPI job, once at its start: by its nodes, and by the speed of
-// the network between them.
+// the network between them. Also decides whether the network is so slow that ranks may share cores.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -17,14 +17,20 @@ void mpi_endpoint::choose_trees(const std::vector<rank_info>& all, int nodes) {
   auto speed = static_cast<network_speed>(all.front().network);
   const bool prefers_native = all.front().prefers_native != 0;
   const bool is_simulated = all.front().text_length != 0;
-  if (speed == network_speed::unknown && nodes > 1 && !prefers_native && !is_simulated)
-    speed = measure_network(all);
+  if (speed == network_speed::unknown && nodes > 1 && !prefers_native && !is_simulated) {
+    const double us = measure_network(all) * 1e6;
+    speed = network_speed_of(us);
+    int ranks_per_core = 1;
+    for (const rank_info& p : all) ranks_per_core = std::max(ranks_per_core, p.ranks_per_core);
+    if (us > core_wait_us * ranks_per_core) state(conditions_, "oversubscribed", false);
+  }
   trees_ = trees_of_job(nodes, speed, prefers_native);
 }
 
 // Rank 0 exchanges messages of 8 bytes with the first rank of another node. The shortest of a few
-// exchanges counts, since other processes may disturb some.
-network_speed mpi_endpoint::measure_network(const std::vector<rank_info>& all) {
+// exchanges counts, since other processes may disturb some. Returns the seconds of one message, the
+// same on all ranks.
+double mpi_endpoint::measure_network(const std::vector<rank_info>& all) {
   constexpr int warm_up = 3, exchanges = 20, tag = 0;
   const auto other = std::find_if(all.begin(), all.end(),
                                   [&](const rank_info& p) { return p.leader != all.front().leader; });
@@ -41,9 +47,8 @@ network_speed mpi_endpoint::measure_network(const std::vector<rank_info>& all) {
       if (i >= warm_up) shortest = std::min(shortest, (MPI_Wtime() - start) / 2);
     }
   }
-  auto speed = static_cast<int>(network_speed_of(shortest * 1e6));
-  check(MPI_Bcast(&speed, 1, MPI_INT, 0, job_), "run", rank_);
-  return static_cast<network_speed>(speed);
+  check(MPI_Bcast(&shortest, 1, MPI_DOUBLE, 0, job_), "run", rank_);
+  return shortest;
 }
 
 }  // namespace tutti::mpi

@@ -48,7 +48,8 @@ rank_info local_info(MPI_Comm job, int rank, const node_settings& requested, nod
   info.leader = leader;
   info.fine = inner.fine;
   info.coarse = inner.coarse;
-  info.oversubscribed = ranks > std::max(1, CPU_COUNT(&all)) ? 1 : 0;
+  const int cores = std::max(1, CPU_COUNT(&all));
+  info.ranks_per_core = (ranks + cores - 1) / cores;
   info.use_of_memory = static_cast<int>(requested.use_of_memory);
   info.several_threads = requested.several_threads ? 1 : 0;
   info.may_copy = may_copy ? 1 : 0;
@@ -113,13 +114,13 @@ void mpi_endpoint::discover_topology(const std::exception_ptr& settings_error,
         rank_);
   throw_rejection(all, settings_error, job_, rank_);
 
-  oversubscribed_ = mine.oversubscribed != 0;
+  oversubscribed_ = mine.ranks_per_core > 1;
   enter_wait(nullptr);
   polls_natives_ =
       std::any_of(all.begin(), all.end(), [](const rank_info& p) { return p.polls_natives != 0; });
   std::copy(std::begin(mpi_conditions), std::end(mpi_conditions), conditions_.begin());
   state(conditions_, "oversubscribed",
-        std::any_of(all.begin(), all.end(), [](const mpi::rank_info& p) { return p.oversubscribed != 0; }));
+        std::any_of(all.begin(), all.end(), [](const mpi::rank_info& p) { return p.ranks_per_core > 1; }));
 #if defined(OPEN_MPI)
   state(conditions_, "open_mpi", true);
 #elif defined(MPICH_VERSION)

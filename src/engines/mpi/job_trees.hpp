@@ -24,6 +24,11 @@ inline network_speed network_speed_of(double message_us) noexcept {
   return message_us > slow_message_us ? network_speed::slow : network_speed::fast;
 }
 
+/// A rank that shares its core waits for the turn of each of the others. If messages take longer
+/// than so many microseconds for each rank of the core, the network decides and not the cores: a
+/// turn of a rank that polls MPI takes 10 to 20 us.
+inline constexpr double core_wait_us = 40;
+
 /// The value of TUTTI_NETWORK; unknown if it is not set. Throws usage_error if it is none.
 inline network_speed network_setting() {
   const auto value = detail::setting("TUTTI_NETWORK");

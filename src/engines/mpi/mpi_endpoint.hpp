@@ -336,7 +336,7 @@ class mpi_endpoint final : public message_endpoint {
   void discover_topology(const std::exception_ptr& settings_error, const node_settings& requested);
   hierarchy configured_topology(std::string_view text) const;
   void choose_trees(const std::vector<rank_info>& all, int nodes);
-  network_speed measure_network(const std::vector<rank_info>& all);
+  double measure_network(const std::vector<rank_info>& all);
 
   /// The communicator of a closed transport, and its messages that MPI has not completed.
   struct closed_p2p {

@@ -8,7 +8,7 @@ namespace tutti::mpi {
 struct rank_info {
   int leader;           // the first rank that it shares memory with
   int fine, coarse;     // the first rank of its groups inside of the node (inner_groups.hpp)
-  int oversubscribed;   // 1: its machine has more ranks than cores
+  int ranks_per_core;   // of its machine, rounded up; oversubscribed above 1
   int text_length;      // of its TUTTI_NODES
   int polls_natives;    // 1: it must begin and poll its blocking collectives
   int use_of_memory;    // the memory_use of its TUTTI_SHM
