@@ -338,7 +338,8 @@ class simulated_campaign {
 
   rules rules_without_native() const {
     rules r;
-    r.floor = 0.0005;  // a simulated time has no noise
+    r.floor = 0.0005;
+    r.exact_times = true;
     r.gain = options_.gain;
     r.always.demand(condition::native, false);
     r.always.demand(condition::inter, false);
