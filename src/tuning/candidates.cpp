@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
+#include <utility>
 
 #include "proof/abstract_call.hpp"
 #include "proof/formula.hpp"
@@ -100,6 +102,15 @@ std::string label(const leaf& l) {
     before = ',';
   }
   return text;
+}
+
+bool precedes(const leaf& a, const leaf& b) {
+  const auto key = [](const leaf& l) {
+    std::string name = label(l);
+    const bool has_parameters = name.find(':') != name.npos;
+    return std::tuple(l.what, has_parameters, std::move(name));
+  };
+  return key(a) < key(b);
 }
 
 std::vector<candidate> pure_candidates(const selection_context& s, std::size_t block, bool parameters,

@@ -43,6 +43,10 @@ struct candidate {
 /// "native", "ring", "chain:segment=4096" (default values are omitted), "@pure"
 std::string label(const leaf& l);
 
+/// A fixed order of choices: native, algorithms, compositions; default parameters before others;
+/// then by label.
+bool precedes(const leaf& a, const leaf& b);
+
 /// The native collective if it is offered, and every algorithm that the call permits, with default
 /// parameters. If `parameters` is set, also with other values of one parameter at a time.
 /// Algorithms with restrictions that no condition of a tree expresses are omitted.

@@ -81,7 +81,18 @@ void grow_half(const document& base, const std::vector<cell>& cells, const rules
 }  // namespace
 
 bool beats(const timing& a, const timing& b, const rules& r) noexcept {
-  return a.us * (1 + std::max({r.floor, a.spread, b.spread})) < b.us;
+  return a.us * (1 + r.floor) < b.us && a.high() < b.low();
+}
+
+bool may_beat(const timing& a, const timing& b, const rules& r) noexcept {
+  return a.high() >= b.low() && b.high() >= a.low() && a.low() * (1 + std::max(r.gain, r.floor)) < b.high();
+}
+
+leaf baseline(const selection_context& s, const leaf& current, tree_half half, const rules& r) {
+  if (!r.beat_native) return current;
+  leaf none;
+  none.what = leaf::kind::pure;
+  return half == tree_half::composition ? none : s.native ? leaf::native() : current;
 }
 
 grown grow(const document& base, const std::vector<cell>& cells, const rules& r) {
@@ -96,7 +107,8 @@ grown grow(const document& base, const std::vector<cell>& cells, const rules& r)
       const timing *old = find(timings(one, half), before), *fresh = find(timings(one, half), after);
       if (same(before, after) || fresh == nullptr) continue;
       g.changes.push_back({one.context.call.what, half, one.context.call.ranks, one.context.nodes, one.size,
-                           before, after, old == nullptr ? 0 : old->us, fresh->us});
+                           before, after, old == nullptr ? 0 : old->us, fresh->us,
+                           old == nullptr ? 0 : old->iqr, fresh->iqr});
     }
   return g;
 }

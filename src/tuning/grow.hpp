@@ -21,11 +21,20 @@ namespace tutti::tuning {
 
 using namespace tutti::detail;
 
-/// The time of one choice, and its relative noise (0.05: it may be 5 % more).
+/// The time of one choice. Its true value is between low() and high(), as far as the measurements
+/// show (repeated_times.hpp). Simulated times have no spread.
 struct timing {
   leaf use;
   double us = 0;
-  double spread = 0;
+  double spread = 0;  ///< relative to us, above it
+  double below = -1;  ///< the same below it; negative: as above
+  // for reports
+  std::size_t measurements = 1;
+  double min_us = 0, median_us = 0;
+  double iqr = 0;  ///< interquartile range, relative to us
+
+  double high() const noexcept { return us * (1 + spread); }
+  double low() const noexcept { return us * (1 - (below < 0 ? spread : below)); }
 };
 
 /// All measurements of one call.
@@ -35,6 +44,7 @@ struct cell {
   std::size_t size = 0;
   std::vector<timing> pure;      ///< native and algorithms
   std::vector<timing> composed;  ///< compositions, and "@pure" for the best choice without one
+  bool is_unclear = false;       ///< the noise may hide a faster choice, so the current one stays
 };
 
 struct rules {
@@ -52,12 +62,26 @@ struct rules {
   bool states_all = false;
   /// The choices for the largest number of ranks hold for more ranks.
   bool open_ended = false;
+  /// The times have no noise. Of equal choices the fastest is taken, otherwise the first of a fixed
+  /// order (precedes()): the fastest of noisy times differs from run to run.
+  bool exact_times = false;
   /// Conditions of every region: properties that distinguish the measured machine.
   literals always{};
 };
 
-/// Returns whether a is faster than b beyond the noise of both.
+/// Returns whether a is faster than b by r.floor, and the intervals of both do not overlap.
 bool beats(const timing& a, const timing& b, const rules& r) noexcept;
+
+/// Returns whether the intervals overlap and are so wide that a may be faster than b by r.gain.
+/// More measurements can decide this.
+bool may_beat(const timing& a, const timing& b, const rules& r) noexcept;
+/// Returns whether one of them may be faster than the other by r.gain.
+inline bool is_unclear(const timing& a, const timing& b, const rules& r) noexcept {
+  return may_beat(a, b, r) || may_beat(b, a, r);
+}
+
+/// The choice that another one must beat to replace `current`, which decides these calls now.
+leaf baseline(const selection_context& s, const leaf& current, tree_half half, const rules& r);
 
 /// A call whose choice changes.
 struct change {
@@ -67,6 +91,7 @@ struct change {
   std::size_t size = 0;
   leaf before, after;
   double before_us = 0, after_us = 0;
+  double before_iqr = 0, after_iqr = 0;  ///< relative interquartile ranges
 };
 
 struct grown {

@@ -18,4 +18,13 @@ inline std::string processor() {
   return "unknown";
 }
 
+/// Which memory the system backs by huge pages without a request: "always", "madvise", "never", or
+/// "unknown".
+inline std::string transparent_huge_pages() {
+  std::ifstream modes("/sys/kernel/mm/transparent_hugepage/enabled");
+  for (std::string mode; modes >> mode;)
+    if (mode.front() == '[' && mode.back() == ']') return mode.substr(1, mode.size() - 2);
+  return "unknown";
+}
+
 }  // namespace tutti::tuning

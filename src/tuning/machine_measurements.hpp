@@ -11,6 +11,7 @@
 
 #include <string>
 
+#include "tuning/benchmark_fixture.hpp"
 #include "tuning/campaign.hpp"
 #include "tuning/machine_fit.hpp"
 

@@ -151,10 +151,14 @@ void measured_call::set_buffers() {
   const bool one = call_.in_place || call_.what == collective::bcast;
   const std::size_t end = one ? std::max(received_, local_offset_ + sent_) : received_;
   // never empty: even an unused buffer has an address
-  out_.assign(std::max<std::size_t>(1, end), 0.0);
-  in_.assign(one ? 1 : std::max<std::size_t>(1, sent_), 0.0);
-  touched_ = std::span(one ? out_ : in_).subspan(call_.in_place ? local_offset_ : 0, sent_);
-  read_ = std::span(out_).first(received_);
+  const auto make = [](buffer_memory& memory, std::size_t elements) {
+    memory = allocate(elements);
+    return std::span(memory.get(), elements);
+  };
+  out_ = make(out_memory_, std::max<std::size_t>(1, end));
+  in_ = make(in_memory_, one ? 1 : std::max<std::size_t>(1, sent_));
+  touched_ = (one ? out_ : in_).subspan(call_.in_place ? local_offset_ : 0, sent_);
+  read_ = out_.first(received_);
   call_.output = out_.data();
   call_.input = call_.what == collective::bcast ? call_.output : in_.data();
   touched_mask_ = touched_.empty() ? 0 : std::bit_floor(touched_.size()) - 1;

@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "tuning/buffer_memory.hpp"
 #include "tutti/call.hpp"
 
 namespace tutti::tuning {
@@ -57,8 +58,8 @@ class measured_call {
   std::vector<int> neighbors_;
   std::vector<std::size_t> in_counts_, out_counts_;
   std::size_t sent_ = 0, received_ = 0, local_offset_ = 0;
-  std::vector<double> in_, out_;
-  std::span<double> touched_, read_;
+  buffer_memory in_memory_, out_memory_;
+  std::span<double> in_, out_, touched_, read_;
   std::size_t touched_mask_ = 0, read_mask_ = 0;
 };
 

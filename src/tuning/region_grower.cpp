@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 
+#include "tuning/candidates.hpp"
 #include "tuning/tree_nodes.hpp"
 
 namespace tutti::tuning {
@@ -88,16 +89,6 @@ class region_grower {
            (d.conditions.mask & split_conditions & ~extra & ~region_literals_.mask) == 0;
   }
 
-  const leaf& baseline(const point& p) const {
-    static const leaf native{}, null = [] {
-      leaf l;
-      l.what = leaf::kind::pure;
-      return l;
-    }();
-    if (!rules_.beat_native) return p.current;
-    return half_ == tree_half::composition ? null : p.context.native ? native : p.current;
-  }
-
   // Combines the timings of a choice over all cells of a point. `complete` is false if a cell lacks
   // a measurement.
   timing merged(const point& p, const leaf& l, bool& complete) const {
@@ -111,12 +102,14 @@ class region_grower {
       }
       all.us += std::log(std::max(t->us, 1e-9));
       all.spread = std::max(all.spread, t->spread);
+      all.below = std::max(all.below, t->below < 0 ? t->spread : t->below);
     }
     all.us = std::exp(all.us / static_cast<double>(p.cells.size()));
     return all;
   }
   // Returns whether the choice beats the baseline in at least one cell, loses by more than is
-  // tolerated in none, and has a mean gain above rules_.gain.
+  // tolerated in none, and has a mean gain above rules_.gain. The current choice needs no such gain
+  // to stay.
   bool wins(const point& p, const leaf& l, const leaf& base) const {
     bool any_win = false;
     for (const cell* c : p.cells) {
@@ -125,7 +118,15 @@ class region_grower {
       any_win = any_win || beats(*one, *other, rules_);
     }
     bool complete = false;
-    return any_win && merged(p, l, complete).us * (1 + rules_.gain) < merged(p, base, complete).us;
+    return any_win && (same(l, p.current) ||
+                       merged(p, l, complete).us * (1 + rules_.gain) < merged(p, base, complete).us);
+  }
+  // Returns whether the measurements leave open which of two choices is faster.
+  bool undecided(const point& p, const leaf& l, const leaf& base) const {
+    return std::any_of(p.cells.begin(), p.cells.end(), [&](const cell* c) {
+      const timing *one = find(timings(*c, half_), l), *other = find(timings(*c, half_), base);
+      return one != nullptr && other != nullptr && is_unclear(*one, *other, rules_);
+    });
   }
 
   bool loses(timing one, const timing& other) const {
@@ -133,10 +134,11 @@ class region_grower {
     return beats(other, one, rules_);
   }
 
-  // The fastest choice and those that are equal to it within the noise, if they beat the baseline;
-  // otherwise the baseline.
+  // The fastest choice and those that are equal to it within the noise, if they beat the baseline.
+  // Otherwise the baseline, or the current choice if it may be as fast. In a fixed order, unless
+  // times are exact.
   std::vector<option> options(const point& p, condition_bits extra) const {
-    const leaf& base = baseline(p);
+    const leaf base = baseline(p.context, p.current, half_, rules_);
     bool complete = false;
     const timing base_timing = merged(p, base, complete);
     if (!complete) return {{p.current, 1}};
@@ -146,18 +148,24 @@ class region_grower {
       const timing all = merged(p, t.use, complete);
       if (complete) champions.push_back(all);
     }
-    if (champions.empty()) return {{base, base_timing.us}};
+    if (champions.empty()) {
+      if (!same(base, p.current) && undecided(p, p.current, base)) return {{p.current, 1}};
+      return {{base, base_timing.us}};
+    }
     const timing best = *std::min_element(champions.begin(), champions.end(),
                                           [](const timing& a, const timing& b) { return a.us < b.us; });
     std::vector<option> all;
     for (const timing& t : champions)
       if (!beats(best, t, rules_)) all.push_back({t.use, t.us});
+    std::sort(all.begin(), all.end(), [&](const option& a, const option& b) {
+      return rules_.exact_times ? a.us < b.us : precedes(a.use, b.use);
+    });
     return all;
   }
 
   // Chooses for the sizes of one number of ranks by dynamic programming. It minimizes the number of
   // changes between sizes. The next criteria are, in this order: to keep the current choice, to
-  // agree with the previous number of ranks, to be fast.
+  // agree with the previous number of ranks, to come first in options().
   std::vector<leaf> choose(const std::vector<const point*>& sizes, condition_bits extra,
                            const std::map<std::uint64_t, leaf>& before) const {
     struct path {
@@ -168,12 +176,11 @@ class region_grower {
     std::vector<std::vector<path>> paths;
     for (const point* p : sizes) {
       all.push_back(options(*p, extra));
-      double best = std::numeric_limits<double>::infinity();
-      for (const option& o : all.back()) best = std::min(best, o.us);
       std::vector<path> here;
       const auto other = before.find(p->bytes);
       for (const option& o : all.back()) {
-        double step_cost = std::log(o.us / best);
+        double step_cost = rules_.exact_times ? std::log(o.us / all.back().front().us)
+                                              : 1e-3 * static_cast<double>(&o - all.back().data());
         if (!same(o.use, p->current)) step_cost += 100;
         if (other != before.end() && !same(other->second, o.use)) step_cost += 10;
         path w{step_cost, 0};

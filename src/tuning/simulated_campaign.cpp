@@ -345,7 +345,8 @@ class simulated_campaign {
 
   rules rules_without_native() const {
     rules r;
-    r.floor = 0.0005;  // a simulated time has no noise
+    r.floor = 0.0005;
+    r.exact_times = true;
     r.tolerated_loss = 0.05;
     r.gain = options_.gain;
     r.states_all = true;

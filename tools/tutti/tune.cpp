@@ -30,6 +30,7 @@
 #include "subcommands.hpp"
 #include "tree_words.hpp"
 #include "tune_options.hpp"
+#include "tune_protocol.hpp"
 #include "tune_report.hpp"
 #include "tuning/machine.hpp"
 #include "tutti/error.hpp"
@@ -188,6 +189,12 @@ literals mpi_condition(const engine_entry& engine, const std::string& module, do
   return all;
 }
 
+// Prints a warning at once, but only the first one about something.
+void warn(tuned& t, const std::string& about, const std::string& text) {
+  if (!text.empty() && t.warnings.emplace(about, text).second)
+    fmt::print(stderr, "tutti tune: warning: {}\n", text);
+}
+
 // Runs a campaign for each number of ranks. The process of rank 0 receives the results in `t`.
 // Returns false if a rank failed.
 bool measure_all(const tune_options& w, const document& base, const tuning::rules& rules,
@@ -206,11 +213,18 @@ bool measure_all(const tune_options& w, const document& base, const tuning::rule
       progress.show(fmt::format("{} ranks: {}", numbers[i], what),
                     std::min(1.0, seconds_since(start) / budget));
     };
-    const outcome end = tuning::start(*find_engine(w.engine), numbers[i], 0, nullptr, [&](endpoint& ep) {
+    const engine_entry& engine = *find_engine(w.engine);
+    tuning::measured_protocol protocol;
+    const outcome end = tuning::start(engine, numbers[i], 0, nullptr, [&](endpoint& ep) {
       tuning::benchmark_fixture where(ep, std::make_shared<const document>(base));
-      tuning::campaign_result mine = tuning::run_campaign(where, base, options, report);
+      tuning::job_timer timer(where, ep, options.budget_ms);
+      const auto before = timer.protocol();
+      if (ep.rank() == 0) warn(t, "oversubscribed", oversubscription_of(before, engine, numbers[i]));
+      tuning::campaign_result mine = tuning::run_campaign(timer, base, options, report);
+      const auto after = timer.protocol();
       if (ep.rank() == 0) {
         result = std::move(mine);
+        protocol = after;
         has_rank_0 = true;
       }
     });
@@ -220,7 +234,10 @@ bool measure_all(const tune_options& w, const document& base, const tuning::rule
                  tutti::detail::without_prefix(end.text));
       return false;
     }
-    if (has_rank_0) t.campaigns.push_back(std::move(result));
+    if (!has_rank_0) continue;
+    warn(t, "load", load_of(protocol, engine));
+    t.campaigns.push_back(std::move(result));
+    t.protocols.push_back(protocol);
   }
   return true;
 }

@@ -3,10 +3,12 @@
 // Reports a campaign of tutti tune as text or as JSON.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "tuning/campaign.hpp"
+#include "tuning/job_timer.hpp"
 
 namespace tutti::tool {
 
@@ -14,7 +16,9 @@ using namespace tutti::detail;
 
 struct tuned {
   std::string engine;
-  std::vector<tuning::campaign_result> campaigns;  ///< one for each number of ranks
+  std::vector<tuning::campaign_result> campaigns;    ///< one for each number of ranks
+  std::vector<tuning::measured_protocol> protocols;  ///< of each
+  std::map<std::string, std::string> warnings;       ///< "load", "oversubscribed"
   tuning::grown result;
   std::vector<tuning::violation> violations;  ///< of the engine's own collectives
   int guideline_ranks = 0;
