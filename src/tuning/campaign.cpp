@@ -319,7 +319,10 @@ class campaign {
         contender& c = group[round % 2 == 0 ? i : group.size() - 1 - i];
         c.times.add(measure_choice(one, proposed.half, c.what.use));
       }
-      if (round + 1 < repeated_times::enough_for_test) continue;
+      if (round + 1 < repeated_times::enough_for_test) {
+        if (timer_.elapsed() > until) return;  // it stays unconfirmed
+        continue;
+      }
       again = compared_times(group, old_us);
       if (is_clear(again, r) || timer_.elapsed() > until) break;
     }

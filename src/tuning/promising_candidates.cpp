@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tuning/contenders.hpp"
 #include "tuning/tree_nodes.hpp"
 
 namespace tutti::tuning {
@@ -23,12 +24,6 @@ speed speed_of(const simulation::network& links) {
   return v;
 }
 
-const timing* fastest(const std::vector<timing>& all) {
-  const auto at =
-      std::min_element(all.begin(), all.end(), [](const timing& a, const timing& b) { return a.us < b.us; });
-  return at == all.end() ? nullptr : &*at;
-}
-
 bool has_defaults(const choice& c) { return c.parameter_values == c.pure->default_values(); }
 
 void put_promising_first(std::vector<candidate>& all, const leaf& current) {
@@ -43,9 +38,9 @@ void put_promising_first(std::vector<candidate>& all, const leaf& current) {
 
 bool is_promising(const leaf& use, const std::vector<timing>& with_fewer,
                   const std::vector<candidate>& candidates) {
-  const timing* const best = fastest(with_fewer);
-  if (best == nullptr) return true;
-  const auto was_fast = [&](const timing& t) { return t.us <= slow_with_fewer * best->us; };
+  if (with_fewer.empty()) return true;
+  const double best_us = fastest(with_fewer).us;
+  const auto was_fast = [&](const timing& t) { return t.us <= slow_with_fewer * best_us; };
   if (std::any_of(candidates.begin(), candidates.end(), [&](const candidate& c) { return same(c.use, use); }))
     return std::any_of(with_fewer.begin(), with_fewer.end(),
                        [&](const timing& t) { return same(t.use, use) && was_fast(t); });

@@ -17,9 +17,6 @@ namespace tutti::tuning {
 /// The time of a message, as the claims of algorithms count them.
 speed speed_of(const simulation::network& links);
 
-/// Null if there is none.
-const timing* fastest(const std::vector<timing>& all);
-
 bool has_defaults(const choice& c);
 
 /// The current choice comes last: once the best is known, it is enough to know that it is slow.

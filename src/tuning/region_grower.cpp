@@ -55,7 +55,8 @@ class region_grower {
       if ((tested & ~needed) != 0) continue;
       tree_region r;
       r.then = node(tested);
-      if (found.empty() ? same(r.then, base_) : (last & ~tested) == 0 && same(r.then, found.back().then))
+      if (found.empty() ? !rules_.states_all && same(r.then, base_)
+                        : (last & ~tested) == 0 && same(r.then, found.back().then))
         continue;
       r.when = region_literals_;
       r.when.mask |= tested;

@@ -14,6 +14,7 @@
 #include "selection/resolve.hpp"
 #include "simulation/simulator.hpp"
 #include "tuning/candidates.hpp"
+#include "tuning/contenders.hpp"
 #include "tuning/promising_candidates.hpp"
 #include "tuning/tree_nodes.hpp"
 
@@ -270,11 +271,10 @@ class simulated_campaign {
     leaf none;
     none.what = leaf::kind::pure;
     for (cell& one : t.cells) {
-      const timing* const best_pure = fastest(one.pure);
-      if (best_pure == nullptr || one.context.nodes < 2) continue;
+      if (one.pure.empty() || one.context.nodes < 2) continue;
+      double best = fastest(one.pure).us;
       const simulated_call c = simulated_call_of(t.what, one.size);
-      one.composed.push_back({none, best_pure->us, 0});
-      double best = best_pure->us;
+      one.composed.push_back({none, best, 0});
       const std::size_t block = std::max<std::size_t>(1, c.count);
       std::vector<candidate> all = composed_candidates(one.context, block, options_.parameters);
       std::erase_if(
@@ -320,10 +320,9 @@ class simulated_campaign {
   // The time of the fastest native collective.
   void time_natives(simulation::simulator& on, task& t) {
     for (timed_cell& one : t.cells) {
-      const timing* const best = fastest(one.pure);
-      if (best == nullptr || one.context.nodes < 2) continue;
+      if (one.pure.empty() || one.context.nodes < 2) continue;
       // One that takes many times as long is replaced in any case.
-      double us = enough * best->us;
+      double us = enough * fastest(one.pure).us;
       const simulated_call c = simulated_call_of(t.what, one.size);
       for (const peer_mpi mpi : options_.natives) {
         const auto what = peer_choice(mpi, one.context);

@@ -210,8 +210,9 @@ TEST(simulate, a_machine_is_a_regular_file) {
             "tutti simulate: directory is a folder, and only a regular file can be read\n");
   folder.file("secret", "{}");
   std::filesystem::permissions(folder.path("secret"), std::filesystem::perms::none);
-  if (::access(folder.path("secret").c_str(), R_OK) != 0)  // root may read it
+  if (::access(folder.path("secret").c_str(), R_OK) != 0) {  // root may read it
     EXPECT_EQ(message("secret"), "tutti simulate: secret cannot be read: Permission denied\n");
+  }
 }
 
 TEST(simulate, says_how_long_it_takes_and_ends_by_a_signal) {

@@ -110,7 +110,7 @@ TEST(tune, states_how_it_measured_and_the_spread) {
   EXPECT_EQ(protocol["loop_below_bytes"], 4096);
   EXPECT_GT(protocol["page_bytes"], 0);
   EXPECT_FALSE(protocol["transparent_huge_pages"].get<std::string>().empty());
-  EXPECT_GT(protocol["short_calls"]["calls_per_sample"][0], 1);
+  EXPECT_GE(protocol["short_calls"]["calls_per_sample"][0], 1);
   EXPECT_EQ(protocol["long_calls"]["calls_per_sample"], (json{1, 1}));
   for (const char* kind : {"short_calls", "long_calls"}) {
     EXPECT_GT(protocol[kind]["samples"][0], 0);
@@ -137,7 +137,7 @@ TEST(tune, states_how_it_measured_and_the_spread) {
       "--quick --output '" +
       here.path("x.json") + "'");
   EXPECT_EQ(text.status, 0) << text.text;
-  for (const char* part : {"calls per sample", "first writes a word of the sent data", "stay unclear",
+  for (const char* part : {"calls per sample", "first writes a word of the sent data", "stays unclear",
                            "median spread", "transparent huge pages"})
     EXPECT_NE(text.text.find(part), text.text.npos) << part << " in " << text.text;
 }

@@ -84,17 +84,17 @@ TEST(growing, changes_nothing_for_less_than_the_required_gain) {
 // Two cells of the same call are two models of one machine.
 TEST(growing, tolerates_as_much_loss_in_one_model_as_the_rules_say) {
   const std::vector<cell> cells = {measured(alltoall, 4, 8, {{"native", 1}, {"pairwise", 0.7}}),
-                                   measured(alltoall, 4, 8, {{"native", 1}, {"pairwise", 1.06}})};
+                                   measured(alltoall, 4, 8, {{"native", 1}, {"pairwise", 1.2}})};
   EXPECT_TRUE(grown_from(threads(), cells).changes.empty());
   rules r;
   r.floor = 0.0005;
   r.tolerated_loss = 0.05;
   EXPECT_TRUE(grown_from(threads(), cells, r).changes.empty());
-  r.tolerated_loss = 0.07;
+  r.tolerated_loss = 0.3;
   const grown g = grown_from(threads(), cells, r);
   ASSERT_EQ(g.changes.size(), 2u);
   EXPECT_EQ(label(g.changes[0].after), "pairwise");
-  // The mean gain is 1.16.
+  // The mean gain is 1.09.
   r.gain = 0.2;
   EXPECT_TRUE(grown_from(threads(), cells, r).changes.empty());
 }

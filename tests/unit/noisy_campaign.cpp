@@ -171,13 +171,14 @@ TEST(noisy_campaign, measures_unclear_calls_again_until_they_are_clear) {
         if (label(t.use) == name) least = std::min(least, t.measurements);
     return least;
   };
-  EXPECT_GT(count(r, "native"), repeated_times::enough_for_quartiles);
+  EXPECT_GE(count(r, "native"), repeated_times::enough_for_quartiles);
   // No time is spent on choices that cannot win, or if there is no noise.
   const auto hopeless = [](std::size_t, const std::string& name) { return name == "bruck" ? 50 : 10.0; };
   EXPECT_EQ(count(run({hopeless, loud, 1}), "bruck"), 1u);
   const campaign_result quiet = run({hopeless, {0.001, 0, 1}, 1});
   EXPECT_EQ(count(quiet, "native"), repeated_times::enough_for_quartiles);
   EXPECT_EQ(quiet.unclear, 0u);
+  EXPECT_GT(r.measurements, quiet.measurements);
 }
 
 TEST(noisy_campaign, keeps_and_counts_what_stays_unclear) {
@@ -195,8 +196,8 @@ TEST(noisy_campaign, ends_in_time) {
     noisy_timer timer(two_fast, {0.3, 0.3, 2}, 1);
     const campaign_options o = alltoalls(limit);
     const campaign_result r = run_campaign(timer, threads(), o, [](const std::string&, double) {});
-    // One confirmation may have begun: 11 rounds of at most four choices.
-    EXPECT_LT(timer.elapsed(), limit + 11 * 4 * 5e-3);
+    // A turn of a confirmation may have begun, with a few choices.
+    EXPECT_LT(timer.elapsed(), limit + 10 * 5e-3);
     EXPECT_EQ(r.cells.size(), 3u);
     if (limit < 1) {
       EXPECT_GT(r.left_out + r.unclear, 0u);

@@ -61,8 +61,7 @@ std::string unclear_text(const tuned& t) {
     unclear += c.unclear;
   }
   return fmt::format(
-      "{} calls; {} were measured again until they were clear; {} stay unclear and keep their choice; median "
-      "spread {:.1f} %\n",
+      "{} calls; {} were measured again; in {} a choice stays unclear and is kept; median spread {:.1f} %\n",
       cells, repeated, unclear, 100 * median_iqr(t));
 }
 

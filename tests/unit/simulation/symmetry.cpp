@@ -84,7 +84,9 @@ TEST_P(symmetry, has_the_results_of_all_ranks) {
                                            : compare(machine_named(c.machine), c.ranks, sizes);
   EXPECT_GE(r.calls, c.represented);
   EXPECT_GT(r.all_calls, r.calls);
-  if (c.represented == 0) EXPECT_EQ(r.calls, 0u);
+  if (c.represented == 0) {
+    EXPECT_EQ(r.calls, 0u);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(
