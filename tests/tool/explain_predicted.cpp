@@ -37,12 +37,34 @@ TEST(explain_predicted, own_choice_and_that_of_the_mpi) {
   const std::string at = " --machine fast-cluster-8 --ranks 16 --bytes 1K";
   EXPECT_NEAR(p["native_seconds"], simulated("bcast --like open_mpi" + at), 1e-10);
   EXPECT_NEAR(p["own_seconds"], simulated("bcast/" + p["own"].get<std::string>() + at), 1e-10);
+  // Both tools have the trees of a job on this network.
+  EXPECT_NEAR(p["own_seconds"], simulated("bcast" + at), 1e-10);
   EXPECT_NEAR(p["gain"], p["native_seconds"].get<double>() / p["own_seconds"].get<double>(), 1e-9);
   const command_result text = tutti("explain " + call + "2x8");
   EXPECT_NE(
       text.text.find("predicted on fast-cluster-8 with 8 ranks per node: " + p["own"].get<std::string>()),
       text.text.npos)
       << text.text;
+}
+
+// Not that of the calls without a native collective, which the trees decide apart.
+TEST(explain_predicted, a_choice_that_is_not_native_is_the_predicted_one) {
+  int compared = 0;
+  for (const char* what : {"bcast", "allreduce", "alltoall", "reduce"})
+    for (const char* network : {"fast", "slow"})
+      for (const char* bytes : {"8", "32K", "1M"}) {
+        const json a = explained(std::string("TUTTI_NETWORK=") + network,
+                                 std::string(what) + " --engine mpi --ranks 64 --nodes 8x8 --bytes " + bytes +
+                                     " --condition oversubscribed=false");
+        const json& choice = a["choice"];
+        const json& name = choice["composition"].is_null() ? choice["algorithm"] : choice["composition"];
+        const std::string chosen = name.get<std::string>().substr(std::string(what).size() + 1);
+        if (!a.contains("predicted") || chosen == "native") continue;
+        ++compared;
+        const std::string own = a["predicted"]["own"];
+        EXPECT_EQ(own.substr(0, own.find(':')), chosen) << network << " " << bytes;
+      }
+  EXPECT_GT(compared, 4);
 }
 
 TEST(explain_predicted, the_machine_follows_network_and_nodes) {

@@ -72,8 +72,6 @@ TEST(simulate, parameters_compositions_and_the_choice_of_the_trees) {
   // Within the three nodes to the leaders and back, and four messages between these.
   EXPECT_EQ(simulated("allreduce/node_leader --machine eight-per-node --ranks 24 --bytes 1K")["messages"],
             2 * 21 + 4);
-  EXPECT_EQ(simulated("allreduce --machine flat --ranks 16 --bytes 8")["name"],
-            "allreduce/recursive_doubling");
   EXPECT_EQ(simulated("barrier --machine slow-cluster-8 --ranks 100")["bytes"], 0);
   EXPECT_EQ(simulated("bcast --machine flat --ranks 4 --bytes 0")["bytes"], 0);
   // Calls between two groups, and of neighbors.
