@@ -121,7 +121,8 @@ int run(const diff_options& options) {
 void add_diff(CLI::App& app, int& status) {
   auto* diff = app.add_subcommand("diff", "For which calls two decision trees choose differently");
   auto options = std::make_shared<diff_options>();
-  diff->add_option("A", options->first, "A file, or built-in trees: " + names_of_trees())->required();
+  diff->add_option("A", options->first, fmt::format("A file, or built-in trees: {}", names_of_trees()))
+      ->required();
   diff->add_option("B", options->second, "Another")->required();
   diff->add_option("--engine", options->engine,
                    "The engine whose trees decide what a file leaves open; default: that of A or B, or " +

@@ -71,7 +71,8 @@ void add_tree(CLI::App& app, int& status) {
   auto options = std::make_shared<tree_options>();
   tree->add_option(
       "FILE", options->file,
-      "A document, or built-in trees: " + names_of_trees() + "; default: the trees in effect for an engine");
+      fmt::format("A document, or built-in trees: {}; default: the trees in effect for an engine",
+                  names_of_trees()));
   tree->add_option("--engine", options->engine,
                    engine_names("or") + "; default: " + default_engine() +
                        "; with a file, the engine whose trees it overrides");
