@@ -2,6 +2,7 @@
 #include "tuning/promising_candidates.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include "tuning/contenders.hpp"
 #include "tuning/tree_nodes.hpp"
@@ -50,9 +51,10 @@ bool is_promising(const leaf& use, const std::vector<timing>& with_fewer,
 }
 
 bool only_repeats_the_call(const composed_algorithm& c, const selection_context& s) {
-  if (c.name == "blocking_by_nonblocking" || c.name == "staged_buffer") return true;
+  const std::string_view name = c.name.substr(c.name.find('/') + 1);
+  if (name == "blocking_by_nonblocking" || name == "staged_buffer") return true;
   // Those that divide a call by nodes.
-  return s.ranks_per_node == 1 && (c.name.starts_with("node_") || c.name.starts_with("multi_"));
+  return s.ranks_per_node == 1 && (name.starts_with("node_") || name.starts_with("multi_"));
 }
 
 }  // namespace tutti::tuning

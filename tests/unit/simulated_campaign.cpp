@@ -227,6 +227,23 @@ TEST(simulated_campaigns, are_the_same_with_several_threads) {
   EXPECT_EQ(one.trees.changes.size(), two.trees.changes.size());
 }
 
+TEST(simulated_campaigns, leave_out_compositions_that_only_repeat_their_call) {
+  std::map<std::string, double> store;
+  run_of(small_campaign(false), &store);
+  const auto count = [&](const std::string& machine, const std::string& what) {
+    return std::count_if(store.begin(), store.end(), [&](const auto& one) {
+      return one.first.starts_with(machine) && one.first.find(" composed " + what) != std::string::npos;
+    });
+  };
+  for (const char* machine : {"nodes of 1", "nodes of 4"}) {
+    EXPECT_EQ(count(machine, "blocking_by_nonblocking"), 0);
+    EXPECT_EQ(count(machine, "staged_buffer"), 0);
+    EXPECT_GT(count(machine, "pipeline"), 0);
+  }
+  EXPECT_EQ(count("nodes of 1", "node_leader"), 0);
+  EXPECT_GT(count("nodes of 4", "node_leader"), 0);
+}
+
 TEST(simulated_campaigns, use_known_times) {
   const simulated_options o = small_campaign(false);
   std::map<std::string, double> store;
