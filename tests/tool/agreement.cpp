@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sched.h>
 
 #include "sampler.hpp"
 #include "support/launchers.hpp"
@@ -56,6 +57,12 @@ std::vector<json> run_job(const job& j, const scratch_folder& at) {
   return ran;
 }
 
+// That the ranks of a job share. tutti explain assumes that each has one.
+int cores() {
+  cpu_set_t all;
+  return sched_getaffinity(0, sizeof all, &all) == 0 ? CPU_COUNT(&all) : 1;
+}
+
 std::vector<std::string> queries_of(const job& j) {
   std::vector<std::string> lines;
   for (const signature& s : j.calls) {
@@ -64,6 +71,7 @@ std::vector<std::string> queries_of(const job& j) {
     for (const auto& [name, value] : j.overrides) q << ' ' << name << '=' << value;
     q << ' ' << s.what << " --ranks " << j.ranks << " --engine " << j.engine;
     if (!j.mpi.empty()) q << " --mpi " << j.mpi;
+    if (!j.mpi.empty() && j.ranks > cores()) q << " --condition oversubscribed=true";
     if (!j.nodes.empty()) q << " --nodes " << j.nodes;
     if (s.what != "barrier") q << " --count " << s.count << " --type " << s.type;
     if (!s.op.empty()) q << " --op " << s.op;

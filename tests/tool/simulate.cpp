@@ -70,8 +70,11 @@ TEST(simulate, parameters_compositions_and_the_choice_of_the_trees) {
   EXPECT_EQ(simulated("allreduce/reduce_scatter_allgather:k=16 --machine flat --ranks 16 --bytes 1K")["name"],
             "allreduce/reduce_scatter_allgather:k=16");
   // Within the three nodes to the leaders and back, and four messages between these.
-  EXPECT_EQ(simulated("allreduce/node_leader --machine eight-per-node --ranks 24 --bytes 1K")["messages"],
-            2 * 21 + 4);
+  // TUTTI_PREFER: the inner calls of the trees of one node.
+  const command_result leaders =
+      shell("TUTTI_PREFER=native '" TUTTI_TOOL
+            "' simulate allreduce/node_leader --machine eight-per-node --ranks 24 --bytes 1K --json");
+  EXPECT_EQ(json::parse(leaders.text)["messages"], 2 * 21 + 4);
   EXPECT_EQ(simulated("barrier --machine slow-cluster-8 --ranks 100")["bytes"], 0);
   EXPECT_EQ(simulated("bcast --machine flat --ranks 4 --bytes 0")["bytes"], 0);
   // Calls between two groups, and of neighbors.
