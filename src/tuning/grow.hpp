@@ -3,7 +3,8 @@
 // Grows decision trees from measurements. It is a pure function, so that tests need no
 // measurements.
 //
-// The trees state only differences from the base, the document that decides now. Calls for which
+// By default the trees state only differences from the base, the document that decides now, and
+// other numbers of ranks keep its choice (rules::states_all, open_ended). Calls for which
 // nothing beat the base keep the nodes of the base, so that the result can be overlaid on it. A
 // measurement with p ranks serves the numbers of ranks from one above the previous measured number
 // up to p. The smallest measured p serves from p / 2 + 1. Other numbers keep the choice of the

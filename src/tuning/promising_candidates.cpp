@@ -53,8 +53,9 @@ bool is_promising(const leaf& use, const std::vector<timing>& with_fewer,
 bool only_repeats_the_call(const composed_algorithm& c, const selection_context& s) {
   const std::string_view name = c.name.substr(c.name.find('/') + 1);
   if (name == "blocking_by_nonblocking" || name == "staged_buffer") return true;
-  // Those that divide a call by nodes.
-  return s.ranks_per_node == 1 && (name.starts_with("node_") || name.starts_with("multi_"));
+  // Those that divide a call by nodes, except scans, which are made of exscans.
+  return s.ranks_per_node == 1 && c.what != collective::scan && c.what != collective::exscan &&
+         (name.starts_with("node_") || name.starts_with("multi_"));
 }
 
 }  // namespace tutti::tuning

@@ -317,15 +317,10 @@ class simulated_campaign {
     return all;
   }
 
-  // The time of the fastest native collective. Between sockets it uses the memory of the node, and
-  // nothing here replaces it.
+  // The time of the fastest native collective between nodes.
   void time_natives(simulation::simulator& on, task& t) {
     for (timed_cell& one : t.cells) {
-      if (one.pure.empty() || one.context.nodes < 2) continue;
-      if (on.links().nodes() < 2) {
-        one.native_us = 0;
-        continue;
-      }
+      if (one.pure.empty() || on.links().nodes() < 2) continue;
       // One that takes many times as long is replaced in any case.
       double us = enough * fastest(one.pure).us;
       const simulated_call c = simulated_call_of(t.what, one.size);

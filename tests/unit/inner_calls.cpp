@@ -14,7 +14,7 @@ namespace {
 using namespace tutti;
 using namespace tutti::detail;
 
-struct situation {
+struct inner_call_case {
   int nodes = 4;
   bool nonblocking = false;  // the inner call
   bool blocking = true;      // the outer call
@@ -22,7 +22,7 @@ struct situation {
   std::int32_t group = 0;
 };
 
-bool may_be_native(const situation& is) {
+bool may_be_native(const inner_call_case& is) {
   std::vector<int> node_of;
   for (int r = 0; r < 8; ++r) node_of.push_back(r * is.nodes / 8);
   const hierarchy topology({node_of});

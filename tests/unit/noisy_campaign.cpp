@@ -276,7 +276,7 @@ TEST(choices, have_a_fixed_order) {
       EXPECT_EQ(precedes(ordered[i], ordered[j]), i < j) << label(ordered[i]) << " " << label(ordered[j]);
 }
 
-// Two threads on one core: each is ready while the other one runs. One thread alone has the core.
+// Two threads on one core: each is ready while the other one runs.
 TEST(core_times, count_the_wait_for_a_core) {
   const auto spin_on_one_core = [](std::atomic<int>& ready, int threads) {
     detail::pin_to_core(0);

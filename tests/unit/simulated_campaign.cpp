@@ -3,7 +3,7 @@
 // Tests trees that are grown from simulated times. The oracle simulates every candidate of every
 // call, without leaving any out, and compares the choice of the trees with the best of them.
 //
-// Longer than a file should be: all properties of a campaign are tested against one oracle
+// Longer than a file should be: all properties of a campaign are tested against one oracle.
 #include "tuning/simulated_campaign.hpp"
 
 #include <algorithm>

@@ -79,6 +79,8 @@ class relay {
       const timespec timeout{wait / second, wait % second};
       const int count = epoll_pwait2(events_, ready.data(), static_cast<int>(ready.size()),
                                      next ? &timeout : nullptr, nullptr);
+      if (count < 0 && errno != EINTR)
+        throw std::system_error(errno, std::generic_category(), "epoll_pwait2 (Linux 5.11 has it)");
       for (int i = 0; i < count; ++i) receive_from(ready[i].data.u64);
     }
   }

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "engines/engine_table.hpp"
+#include "engines/mpi/job_trees.hpp"
 #include "machine_argument.hpp"
 #include "simulation/simulator.hpp"
 #include "tuning/candidates.hpp"
@@ -24,7 +25,7 @@ constexpr std::uint64_t max_messages = 500'000, max_rates = 5'000'000;
 
 // The nearest of the machines for which the built-in trees are simulated.
 std::string machine_of(const queried_call& c) {
-  const bool slow = c.builtin_trees.find("slow") != std::string::npos;
+  const bool slow = mpi::network_setting() == mpi::network_speed::slow;
   const int per_node = c.context.ranks_per_node;
   return fmt::format("{}-cluster-{}", slow ? "slow" : "fast",
                      per_node < 2     ? 1

@@ -143,14 +143,15 @@ std::string trees_of(const engine_entry& engine, const simulation::network& link
 }
 
 // Decides like the library on an engine without native collectives.
-void choose(named_entry& e, const selection& by, const selection_context& s, simulation_report& r) {
+void choose(named_entry& e, const selection& by, const std::string& trees, const selection_context& s,
+            simulation_report& r) {
   if (e.by_tree) {
     const resolution found = resolve(by, s, {});
     if (!found.served || (found.composed.which == nullptr && found.pure.pure == nullptr))
       throw called_wrongly{fmt::format("no algorithm serves this {}", name_of(e.what))};
     e.pure = found.pure;
     e.composed = found.composed;
-    r.chosen_by = "the trees, without native collectives";
+    r.chosen_by = fmt::format("the trees {}, without native collectives", trees);
   }
   const std::string unmet = e.composed.which != nullptr ? why_not(e.composed, s) : why_not(e.pure, s);
   const catalogue_entry& entry =
@@ -228,9 +229,10 @@ simulation_report simulate(const simulate_options& options) {
   try {
     simulation::simulator simulator(machine, options.ranks);
     std::optional<environment> settings;
-    if (!peer) settings.emplace(trees_of(*engine, simulator.links()));
+    const std::string trees = peer ? "" : trees_of(*engine, simulator.links());
+    if (!peer) settings.emplace(trees);
     const selection& by = peer ? tuning::peer_selection(*peer) : settings->by();
-    choose(e, by, simulation::context_of(c, simulator.links()), r);
+    choose(e, by, trees, simulation::context_of(c, simulator.links()), r);
     if (peer) r.chosen_by = by.trees->machine.at("mpi");
     const bool wants_all = !options.svg.empty();
     progress_display display;
@@ -322,7 +324,9 @@ void add_simulate(CLI::App& app, int& status) {
            "work. Nothing is measured. docs/guide/scale.md describes the model and the files. All blocks "
            "have\n"
            "the same length; neighborhood collectives are those of a ring; calls between two groups have\n"
-           "groups of half the ranks.\n"
+           "groups of half the ranks. The trees are those of a job on such a network, with TUTTI_TREES, "
+           "TUTTI_NETWORK\n"
+           "and TUTTI_PREFER.\n"
            "Status 0: simulated; 1: a file could not be written; 2: a wrong machine file, or the algorithm\n"
            "does not exist or does not serve the call.\n\n"
            "Machines:\n" +

@@ -3,7 +3,9 @@
 // Chooses the built-in trees of an MPI job, once at its start: by its nodes, and by the speed of
 // the network between them. Also decides whether the network is so slow that ranks may share cores.
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <thread>
 #include <vector>
 
 #include "engines/mpi/mpi_endpoint.hpp"
@@ -22,7 +24,7 @@ void mpi_endpoint::choose_trees(const std::vector<rank_info>& all, int nodes) {
     speed = network_speed_of(us);
     int ranks_per_core = 1;
     for (const rank_info& p : all) ranks_per_core = std::max(ranks_per_core, p.ranks_per_core);
-    if (us > core_wait_us * ranks_per_core) state(conditions_, "oversubscribed", false);
+    if (is_network_bound(us, ranks_per_core)) state(conditions_, "oversubscribed", false);
   }
   trees_ = trees_of_job(nodes, speed, prefers_native);
 }
@@ -47,8 +49,14 @@ double mpi_endpoint::measure_network(const std::vector<rank_info>& all) {
       if (i >= warm_up) shortest = std::min(shortest, (MPI_Wtime() - start) / 2);
     }
   }
-  check(MPI_Bcast(&shortest, 1, MPI_DOUBLE, 0, job_), "run", rank_);
-  return shortest;
+  // The other ranks sleep until then, because they may share the cores of these two.
+  MPI_Request end;
+  check(MPI_Ibcast(&shortest, 1, MPI_DOUBLE, 0, job_, &end), "run", rank_);
+  for (int is_done = 0;;) {
+    check(MPI_Test(&end, &is_done, MPI_STATUS_IGNORE), "run", rank_);
+    if (is_done != 0) return shortest;
+    if (rank_ != 0 && rank_ != partner) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
 }
 
 }  // namespace tutti::mpi

@@ -29,6 +29,11 @@ inline network_speed network_speed_of(double message_us) noexcept {
 /// turn of a rank that polls MPI takes 10 to 20 us.
 inline constexpr double core_wait_us = 40;
 
+/// Whether the network decides how long calls take, although ranks share cores.
+inline bool is_network_bound(double message_us, int ranks_per_core) noexcept {
+  return message_us > core_wait_us * ranks_per_core;
+}
+
 /// The value of TUTTI_NETWORK; unknown if it is not set. Throws usage_error if it is none.
 inline network_speed network_setting() {
   const auto value = detail::setting("TUTTI_NETWORK");
