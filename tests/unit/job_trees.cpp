@@ -24,8 +24,8 @@ TEST(job_trees, the_network_of_a_message) {
   EXPECT_EQ(network_speed_of(25), network_speed::slow);
 }
 
-// A rank waits for the turns of the others on its core. With two ranks on a core, a network of 100 us
-// decides, and one of 20 us does not.
+// A rank waits for the turns of the others on its core. With two ranks on a core, a network of
+// 100 us decides, and one of 20 us does not.
 TEST(job_trees, a_network_decides_if_it_takes_longer_than_the_other_ranks_of_a_core) {
   EXPECT_TRUE(is_network_bound(100, 2));
   EXPECT_FALSE(is_network_bound(100, 3));
