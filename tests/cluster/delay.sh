@@ -91,13 +91,6 @@ measure() { # DELAY RATE MICROSECONDS MBIT
   "$prints" 'round_trip: passed' -- "$root/scripts/cluster" --mpi $mpi "${relay[@]}" --nodes 2 --ranks-per-node 1 \
     --delay "$1" --rate "$2" -- "$round_trip" "$3" "$4" || failed=1
 }
-# Some containers create the devices of the relay, but do not carry its packets.
-timeout 20 "$root/scripts/cluster" --mpi $mpi "${relay[@]}" --quiet --nodes 2 --ranks-per-node 1 -- "$round_trip" 100 1000 > first 2>&1
-[ $? != 124 ] || {
-  echo 'the network of the cluster carries nothing within 20 s'
-  [ $failed = 0 ] && exit 77
-  exit 1
-}
 measure 100us 1gbit 100 1000
 measure 2ms 400mbit 2000 400
 exit $failed
