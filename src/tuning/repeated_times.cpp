@@ -65,7 +65,7 @@ timing repeated_times::relative_to(const repeated_times& other, double other_us,
   t.us = t.median_us = other_us * middle;
   t.min_us = other_us * *std::min_element(quotients.begin(), quotients.end());
   t.measurements = us_.size();
-  t.iqr = (quantile(quotients, 0.75) - quantile(quotients, 0.25)) / std::max(middle, 1e-9);
+  t.iqr = of(use).iqr;
   std::sort(quotients.begin(), quotients.end());
   const std::size_t d = dropped(quotients.size());
   t.spread = quotients[quotients.size() - 1 - d] / std::max(middle, 1e-9) - 1;

@@ -78,7 +78,8 @@ std::string changes_text(const tuned& t) {
                         tuning::label(c.after), us(c.before_us), percent(c.before_iqr), us(c.after_us),
                         percent(c.after_iqr),
                         c.before_us > 0 ? fmt::format("{:.2f}", c.after_us / c.before_us) : "");
-  return text + "iqr: interquartile range of the measurements\n";
+  return text +
+         "iqr: interquartile range of the measurements; ratio: the median of those that were taken in turn\n";
 }
 
 }  // namespace

@@ -15,8 +15,7 @@
 // Bytes:        <= p == 1 ? 0 : n * min(p, 4) / 2
 // Scratch:      <= p < 3 ? 0 : n * (2 + in_place)
 // Good for:     long vectors on so many ranks that filling a chain takes long
-#include "schedule/algorithm.hpp"
-#include "schedule/patterns/two_trees.hpp"
+#include "algorithms/parts/two_tree_scan.hpp"
 
 namespace tutti::algorithms::exscan_double_tree {
 
@@ -24,17 +23,10 @@ namespace {
 
 // scratch0 holds the sum of the interval, and later the sum of all ranks below it. scratch1 holds
 // what the upper child gets.
-class half_exscan {
+class half_exscan : private parts::half_position {
  public:
   half_exscan(const shape& s, builder& b, const patterns::two_trees& trees, int tree)
-      : b_(b),
-        n_(trees.nodes[tree]),
-        tree_(tree),
-        below_(trees.height - n_.depth - 1),
-        above_(trees.height + n_.depth),
-        gives_(n_.last < s.size - 1),
-        needs_(n_.first > 0),
-        in_place_(s.in_place) {}
+      : half_position(s, b, trees, tree), in_place_(s.in_place) {}
 
   void declare() {
     if (n_.is_leaf()) return;
@@ -86,16 +78,7 @@ class half_exscan {
       b_.reduce(part(result(), behind), part(buffer::input, behind), part(buffer::scratch1, behind));
     if (result() != buffer::output) b_.copy(part(result(), behind), part(buffer::output, behind));
   }
-  place part(buffer which, int behind) const {
-    return segment(block(which, tree_, partition::split), at(-behind, 1));
-  }
 
-  builder& b_;
-  patterns::two_trees::node n_;
-  int tree_;
-  int below_, above_;  // by how many steps the way up and the way down are behind
-  bool gives_;         // a rank above the interval needs its sum
-  bool needs_;         // there are ranks below the interval
   bool in_place_;
 };
 
@@ -104,19 +87,10 @@ class half_exscan {
 void write(const shape& s, builder& b) {
   if (s.size == 1) return;
   const patterns::two_trees trees(s.rank, s.size);
-  b.split_into(2);
-  b.segments_of(static_cast<std::size_t>(s.of(algorithm_parameter::segment)));
+  parts::split_for_two_trees(s, b);
   half_exscan halves[] = {{s, b, trees, 0}, {s, b, trees, 1}};
   for (half_exscan& h : halves) h.declare();
-  // A segment takes `height` steps upwards, and then as many downwards.
-  b.loop({2 * trees.height - 1, 2}, [&] {
-    for (const int turn : {0, 1}) {
-      for (half_exscan& h : halves) h.transfer_up(turn);
-      for (half_exscan& h : halves) h.transfer_down(turn);
-      for (half_exscan& h : halves) h.combine(turn);
-      b.round();
-    }
-  });
+  parts::send_along_two_trees(b, trees, halves);
 }
 
 }  // namespace tutti::algorithms::exscan_double_tree

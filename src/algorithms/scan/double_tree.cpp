@@ -18,24 +18,16 @@
 // Bytes:        <= p == 1 ? 0 : n * min(p, 4) / 2
 // Scratch:      p < 3 ? 0 : n
 // Good for:     long vectors on so many ranks that filling a chain takes long
-#include "schedule/algorithm.hpp"
-#include "schedule/patterns/two_trees.hpp"
+#include "algorithms/parts/two_tree_scan.hpp"
 
 namespace tutti::algorithms::scan_double_tree {
 
 namespace {
 
-// One rank's part in the tree of one half.
-class half_scan {
+class half_scan : private parts::half_position {
  public:
   half_scan(const shape& s, builder& b, const patterns::two_trees& trees, int tree)
-      : b_(b),
-        n_(trees.nodes[tree]),
-        tree_(tree),
-        below_(trees.height - n_.depth - 1),
-        above_(trees.height + n_.depth),
-        gives_(n_.last < s.size - 1),
-        needs_(n_.first > 0) {}
+      : half_position(s, b, trees, tree) {}
 
   bool use_scratch() const { return (n_.upper >= 0 && gives_) || (n_.lower >= 0 && needs_); }
 
@@ -75,16 +67,6 @@ class half_scan {
   buffer own() const { return n_.lower >= 0 ? buffer::output : buffer::input; }
   buffer sum() const { return n_.upper >= 0 ? buffer::scratch0 : own(); }
   bool upper_is_first() const { return n_.lower >= 0 && n_.upper >= 0 && n_.upper_turn < n_.lower_turn; }
-  place part(buffer which, int behind) const {
-    return segment(block(which, tree_, partition::split), at(-behind, 1));
-  }
-
-  builder& b_;
-  patterns::two_trees::node n_;
-  int tree_;
-  int below_, above_;  // by how many steps the way up and the way down are behind
-  bool gives_;         // a rank above the interval needs its sum
-  bool needs_;         // there are ranks below the interval
 };
 
 }  // namespace
@@ -92,19 +74,10 @@ class half_scan {
 void write(const shape& s, builder& b) {
   if (s.size > 1) {
     const patterns::two_trees trees(s.rank, s.size);
-    b.split_into(2);
-    b.segments_of(static_cast<std::size_t>(s.of(algorithm_parameter::segment)));
+    parts::split_for_two_trees(s, b);
     half_scan halves[] = {{s, b, trees, 0}, {s, b, trees, 1}};
     if (halves[0].use_scratch() || halves[1].use_scratch()) b.scratch(buffer::scratch0, 1);
-    // A segment takes `height` steps upwards, and then as many downwards.
-    b.loop({2 * trees.height - 1, 2}, [&] {
-      for (const int turn : {0, 1}) {
-        for (half_scan& h : halves) h.transfer_up(turn);
-        for (half_scan& h : halves) h.transfer_down(turn);
-        for (half_scan& h : halves) h.combine(turn);
-        b.round();
-      }
-    });
+    parts::send_along_two_trees(b, trees, halves);
   }
   if (s.rank == 0 && !s.in_place) b.copy(whole(buffer::input), whole(buffer::output));
 }
