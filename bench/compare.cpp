@@ -31,7 +31,7 @@ struct settings {
   double minutes = 5;
   std::string json;
   bool quick = false;
-  int nodes = 0;  // of a cluster of namespaces; 0: no cluster
+  bench::cluster where{TUTTI_CLUSTER, 0, "", ""};
 };
 
 constexpr const char* examples = R"(
@@ -59,16 +59,18 @@ void demand_cluster(settings& s, bool has_engines) {
   for (const auto& name : s.engines) {
     const std::string& launcher = bench::engine_of(name).launcher;
     if (launcher.empty()) refuse(fmt::format("--cluster: {} has no ranks on several nodes", name));
-    const auto found = bench::run_child({TUTTI_CLUSTER, "--check", "--mpi", bench::mpi_of(launcher)}, {},
-                                        bench::seconds(30));
+    auto words = s.where.command(launcher);
+    words.push_back("--check");
+    const auto found = bench::run_child(words, {}, bench::seconds(30));
     if (found.status != 0) {
       fmt::print(stderr, "{}", found.err);
       std::exit(1);
     }
   }
   for (const int ranks : s.ranks) {
-    if (ranks % s.nodes != 0) {
-      refuse(fmt::format("--cluster: {} ranks are not the same number on each of {} nodes", ranks, s.nodes));
+    if (ranks % s.where.nodes != 0) {
+      refuse(fmt::format("--cluster: {} ranks are not the same number on each of {} nodes", ranks,
+                         s.where.nodes));
     }
   }
 }
@@ -100,12 +102,20 @@ settings parse(int argc, char** argv) {
                  "Time after which no further round begins; the first is always finished")
       ->check(CLI::Range(0.0, 1e6))
       ->option_text(bench::with_default("MINUTES", s.minutes));
-  app.add_option(
-         "--cluster", s.nodes,
-         "Run each job on a cluster of so many nodes on this machine (scripts/cluster), over Open MPI "
-         "unless --engines names others")
-      ->check(CLI::Range(1, 16))
-      ->option_text("NODES");
+  auto* const cluster =
+      app.add_option(
+             "--cluster", s.where.nodes,
+             "Run each job on a cluster of so many nodes on this machine (scripts/cluster), over Open MPI "
+             "unless --engines names others")
+          ->check(CLI::Range(1, 16))
+          ->option_text("NODES");
+  app.add_option("--rate", s.where.rate, "Rate of the cluster's links, such as 100mbit; default 1gbit")
+      ->needs(cluster)
+      ->option_text("RATE");
+  app.add_option("--delay", s.where.delay,
+                 "Time that a packet takes between nodes of the cluster, such as 1ms; default 100us")
+      ->needs(cluster)
+      ->option_text("TIME");
   app.add_option("--json", s.json, "Write all figures to this file")->option_text("FILE");
   app.add_flag("--quick", s.quick,
                "Change the defaults: each program once, 8 B, 32 KiB and 1 MiB, half the time for each, and "
@@ -115,7 +125,7 @@ settings parse(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     std::exit(app.exit(error));
   }
-  if (s.nodes > 0) demand_cluster(s, app.count("--engines") > 0);
+  if (s.where.nodes > 0) demand_cluster(s, app.count("--engines") > 0);
   if (s.quick) {
     if (app.count("--sizes") == 0) s.measure.sizes = {8, 32768, 1048576};
     if (app.count("--repeat") == 0) s.repeat = 1;
@@ -194,8 +204,8 @@ class driver {
     if (e.launcher.empty()) {
       variables = {{"TUTTI_ENGINE", e.name}, {"TUTTI_RANKS", std::to_string(ranks)}};
     } else {
-      words = settings_.nodes > 0 ? bench::cluster_command(TUTTI_CLUSTER, e.launcher, settings_.nodes, ranks)
-                                  : bench::launcher_command(e.launcher, ranks, variables);
+      words = settings_.where.nodes > 0 ? bench::cluster_command(settings_.where, e.launcher, ranks)
+                                        : bench::launcher_command(e.launcher, ranks, variables);
     }
     bench::options o = settings_.measure;
     // Longer measurements do not make a scheduler slice more precise.

@@ -148,17 +148,18 @@ std::vector<std::string> launcher_command(const std::string& launcher, int ranks
   return words;
 }
 
-std::vector<std::string> cluster_command(const std::string& cluster, const std::string& launcher, int nodes,
-                                         int ranks) {
-  return {cluster,
-          "--quiet",
-          "--mpi",
-          mpi_of(launcher),
-          "--nodes",
-          std::to_string(nodes),
-          "--ranks-per-node",
-          std::to_string(ranks / nodes),
-          "--"};
+std::vector<std::string> cluster::command(const std::string& launcher) const {
+  std::vector<std::string> words{script,           "--quiet", "--mpi",
+                                 mpi_of(launcher), "--nodes", std::to_string(nodes)};
+  if (!rate.empty()) words.insert(words.end(), {"--rate", rate});
+  if (!delay.empty()) words.insert(words.end(), {"--delay", delay});
+  return words;
+}
+
+std::vector<std::string> cluster_command(const cluster& where, const std::string& launcher, int ranks) {
+  auto words = where.command(launcher);
+  words.insert(words.end(), {"--ranks-per-node", std::to_string(ranks / where.nodes), "--"});
+  return words;
 }
 
 std::string mpi_of(const std::string& launcher) { return launcher.substr(launcher.rfind('.') + 1); }

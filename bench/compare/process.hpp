@@ -31,10 +31,19 @@ child_result run_child(const std::vector<std::string>& command, const environmen
 // Adds the variables that it needs to `variables`.
 std::vector<std::string> launcher_command(const std::string& launcher, int ranks, environment& variables);
 
-// Returns the first words of a command that starts this many ranks on a cluster of namespaces.
-// `cluster`: scripts/cluster. `ranks`: a multiple of `nodes`.
-std::vector<std::string> cluster_command(const std::string& cluster, const std::string& launcher, int nodes,
-                                         int ranks);
+// A cluster of namespaces on this machine. `script`: scripts/cluster.
+struct cluster {
+  std::string script;
+  int nodes = 0;            // 0: no cluster
+  std::string rate, delay;  // of its network; empty: the default of the script
+
+  // The first words of each command, without the ranks.
+  [[nodiscard]] std::vector<std::string> command(const std::string& launcher) const;
+};
+
+// Returns the first words of a command that starts this many ranks on `where`. `ranks`: a multiple of
+// its nodes.
+std::vector<std::string> cluster_command(const cluster& where, const std::string& launcher, int ranks);
 
 // Returns the name of the MPI of a launcher: openmpi for mpirun.openmpi.
 std::string mpi_of(const std::string& launcher);
