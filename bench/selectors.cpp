@@ -47,7 +47,7 @@ using tutti::detail::selection;
 constexpr double tolerance = 1.001;
 
 struct options {
-  std::string tree, builtin = "mpi-fast-network", times = TUTTI_SELECTOR_TIMES, json_file;
+  std::string tree, builtin = "open_mpi-fast-network", times = TUTTI_SELECTOR_TIMES, json_file;
   std::vector<std::string> machines;
   std::vector<int> ranks;
   std::size_t worst = 10;

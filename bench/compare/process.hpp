@@ -41,8 +41,8 @@ struct cluster {
   [[nodiscard]] std::vector<std::string> command(const std::string& launcher) const;
 };
 
-// Returns the first words of a command that starts this many ranks on `where`. `ranks`: a multiple of
-// its nodes.
+// Returns the first words of a command that starts this many ranks on `where`. `ranks`: a multiple
+// of its nodes.
 std::vector<std::string> cluster_command(const cluster& where, const std::string& launcher, int ranks);
 
 // Returns the name of the MPI of a launcher: openmpi for mpirun.openmpi.

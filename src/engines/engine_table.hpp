@@ -76,8 +76,9 @@ struct engine_entry {
   std::string (*transport)(const reported_call&) = nullptr;
   /// The name of the built-in trees of a job on so many nodes, for tools; a job has
   /// endpoint::trees(). `message_us`: the time of 8 bytes from node to node, 0 if it is not known.
-  /// Null: the name of the engine. Throws usage_error if a variable is invalid.
-  std::string_view (*trees)(int nodes, double message_us) = nullptr;
+  /// `module`: of an MPI; if empty, openmpi. Null: the name of the engine. Throws usage_error if a
+  /// variable is invalid.
+  std::string_view (*trees)(int nodes, double message_us, std::string_view module) = nullptr;
   /// Environment variables that only this engine reads.
   std::span<const variable> variables = {};
 

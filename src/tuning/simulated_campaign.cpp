@@ -355,11 +355,15 @@ class simulated_campaign {
     r.always.demand(condition::inter, false);
     return r;
   }
-  // Declares the condition in `trees`.
+  // Declares the conditions in `trees`. Choices over one MPI hold only there.
   rules rules_over_native(document& trees) const {
     document one;
-    one.conditions.push_back(
-        {"oversubscribed", "a machine of the job has more ranks than cores that they may use"});
+    one.conditions = {{"oversubscribed", "a machine of the job has more ranks than cores that they may use"}};
+    if (options_.natives.size() == 1)
+      one.conditions.push_back(
+          options_.natives.front() == peer_mpi::open_mpi
+              ? declared_condition{"open_mpi", "the engine uses Open MPI"}
+              : declared_condition{"mpich", "the engine uses MPICH or an MPI derived from it"});
     trees = overlay(trees, one);
     rules r = rules_without_native();
     r.gain = options_.gain_over_native;
@@ -369,6 +373,8 @@ class simulated_campaign {
     r.always = {};
     r.always.demand(condition::native, true);
     r.always.demand(*find_condition("oversubscribed", trees.conditions), false);
+    if (options_.natives.size() == 1)
+      r.always.demand(*find_condition(name_of(options_.natives.front()), trees.conditions), true);
     return r;
   }
 

@@ -58,6 +58,27 @@ TEST(tune_machine, writes_trees_that_are_legal_and_used) {
   EXPECT_EQ(chosen("--ranks 8 --nodes 1x8")["algorithm"], "bcast/native");
 }
 
+TEST(tune_machine, trees_over_one_mpi_hold_only_there) {
+  const scratch_folder here;
+  const std::string file = here.path("flat.json");
+  const command_result done = tutti(small + "--native open_mpi --output '" + file + "'");
+  ASSERT_EQ(done.status, 0) << done.text;
+  EXPECT_EQ(json::parse(contents(file))["machine"]["command"],
+            "tutti tune --machine flat --ranks 4,8 --quick --collectives bcast,allreduce --native open_mpi");
+  const auto chosen = [&](const char* mpi) {
+    const command_result r =
+        shell("TUTTI_TREES='" + file +
+              "' TUTTI_PREFER=native '" TUTTI_TOOL
+              "' explain bcast --engine mpi --condition oversubscribed=false --bytes 1M --json "
+              "--ranks 8 --nodes 8x1 --mpi " +
+              std::string(mpi));
+    EXPECT_EQ(r.status, 0) << r.text;
+    return json::parse(r.text)["choice"]["algorithm"];
+  };
+  EXPECT_NE(chosen("openmpi"), "bcast/native");
+  EXPECT_EQ(chosen("mpich"), "bcast/native");
+}
+
 TEST(tune_machine, json) {
   const command_result r = shell("('" TUTTI_TOOL "' " + small + "--json 2>/dev/null)");
   ASSERT_EQ(r.status, 0) << r.text;
@@ -164,6 +185,9 @@ TEST(tune_machine, wrong_calls_end_with_2_before_anything_is_simulated) {
       {"--machine flat --ranks 4 --budget 5s", "--budget does not go with --machine"},
       {"--machine flat --ranks 4 --onto x.json", "--onto does not go with --machine"},
       {"--machine flat --ranks 4 --only", "--only does not go with --machine"},
+      {"--machine flat --ranks 4 --native openmpi",
+       "the choices of an MPI \"openmpi\" are not known; did you mean"},
+      {"--native mpich", "--native goes with --machine"},
       {"--machine flat --ranks 4 --collectives bcats",
        "there is no collective \"bcats\"; did you mean \"bcast\"?"},
       {"--machine flat --ranks 4 --output '" + here.path("no/x.json") + "'", "is not a folder"},

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests which built-in trees a job over MPI has, and when the network decides although ranks share
-// cores.
+// Tests which built-in trees a job over MPI has, and when the network decides although ranks
+// share cores.
 #include "engines/mpi/job_trees.hpp"
+
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -11,11 +13,14 @@ namespace {
 using namespace tutti::mpi;
 
 TEST(job_trees, follow_nodes_network_and_preference) {
-  EXPECT_EQ(trees_of_job(1, network_speed::slow, false), "mpi");
-  EXPECT_EQ(trees_of_job(2, network_speed::fast, true), "mpi");
-  EXPECT_EQ(trees_of_job(2, network_speed::fast, false), "mpi-fast-network");
-  EXPECT_EQ(trees_of_job(2, network_speed::unknown, false), "mpi-fast-network");
-  EXPECT_EQ(trees_of_job(2, network_speed::slow, false), "mpi-slow-network");
+  for (const bool over_mpich : {false, true}) {
+    const std::string mpi = over_mpich ? "mpich" : "open_mpi";
+    EXPECT_EQ(trees_of_job(1, network_speed::slow, false, over_mpich), "mpi");
+    EXPECT_EQ(trees_of_job(2, network_speed::fast, true, over_mpich), "mpi");
+    EXPECT_EQ(trees_of_job(2, network_speed::fast, false, over_mpich), mpi + "-fast-network");
+    EXPECT_EQ(trees_of_job(2, network_speed::unknown, false, over_mpich), mpi + "-fast-network");
+    EXPECT_EQ(trees_of_job(2, network_speed::slow, false, over_mpich), mpi + "-slow-network");
+  }
 }
 
 TEST(job_trees, the_network_of_a_message) {

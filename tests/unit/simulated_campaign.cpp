@@ -19,6 +19,7 @@
 #include "selection/resolve.hpp"
 #include "simulation/read_machine.hpp"
 #include "simulation/simulator.hpp"
+#include "transport/endpoint.hpp"
 #include "tuning/candidates.hpp"
 #include "tuning/tree_nodes.hpp"
 
@@ -216,6 +217,36 @@ TEST_P(simulated_trees, replace_native_collectives_only_for_the_required_gain) {
   });
 }
 
+// Over one MPI the native collectives of the other do not count, and the choices hold only there.
+TEST(simulated_campaigns, replace_the_native_collectives_of_one_mpi) {
+  const simulated_options two = small_campaign(false);
+  const document over_both = overlay(base(), run_of(two).trees.made);
+  int only_here = 0;
+  for (const peer_mpi mpi : two.natives) {
+    simulated_options o = two;
+    o.natives = {mpi};
+    const document both = overlay(base(), run_of(o).trees.made);
+    const engine_condition holds[] = {{name_of(mpi), "", true}};
+    for_each_call(o, [&](oracle& one, std::size_t) {
+      selection_context offered = one.context, elsewhere = one.context;
+      offered.native = elsewhere.native = true;
+      offered.engine = engine_bits(both, holds);
+      for (const tree_half half : {tree_half::pure, tree_half::composition})
+        EXPECT_EQ(label(decide(both, elsewhere, half)), label(decide(base(), elsewhere, half)));
+      const leaf &composed = decide(both, offered, tree_half::composition), &pure = decide(both, offered);
+      if (composed.what != leaf::kind::composed && pure.what == leaf::kind::native) return;
+      const selection by{std::make_shared<const document>(both), {}};
+      const double own = composed.what == leaf::kind::composed ? one.us(composed, by) : one.us(pure);
+      EXPECT_LE(own * (is_vector_form(one.context.call.what) ? 1 : 1 + o.gain_over_native),
+                one.us(mpi) * (1 + floor_of_campaign));
+      if (decide(over_both, elsewhere, tree_half::composition).what != leaf::kind::composed &&
+          decide(over_both, elsewhere).what == leaf::kind::native)
+        ++only_here;
+    });
+  }
+  EXPECT_GT(only_here, 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(, simulated_trees, testing::Bool(),
                          [](const auto& info) { return info.param ? "all_parameters" : "defaults"; });
 
@@ -388,7 +419,7 @@ TEST(simulated_campaigns, hold_for_more_ranks) {
 TEST(simulated_campaigns, decide_the_same_on_any_base) {
   const simulated_options o = small_campaign(false);
   const document made = run_of(o).trees.made, one = overlay(base(), made),
-                 other = overlay(builtin_document("mpi-slow-network"), made);
+                 other = overlay(builtin_document("mpich-slow-network"), made);
   for_each_call(o, [&](oracle& call, std::size_t) {
     for (const bool native : {false, true})
       for (const tree_half half : {tree_half::pure, tree_half::composition}) {

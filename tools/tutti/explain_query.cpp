@@ -303,7 +303,7 @@ queried_call read_query(const explain_query& q) {
   }
   const engine_entry& engine = *find_engine(requested.engine);
   requested.builtin_trees =
-      engine.trees != nullptr ? engine.trees(requested.topology.nodes(), 0) : engine.name;
+      engine.trees != nullptr ? engine.trees(requested.topology.nodes(), 0, requested.mpi) : engine.name;
   s.shared_memory = engine.shared_memory;
   s.reaches = read_group(q);
   if (s.reaches == reach::any_rank) s.set_topology(requested.topology);

@@ -139,7 +139,8 @@ std::optional<tuning::peer_mpi> peer_of(const simulate_options& options, const n
 // The built-in trees of a job on this machine.
 std::string trees_of(const engine_entry& engine, const simulation::network& links) {
   if (engine.trees == nullptr) return std::string(engine.name);
-  return std::string(engine.trees(links.nodes(), links.ranks() < 2 ? 0 : tuning::speed_of(links).alpha));
+  const double message_us = links.ranks() < 2 ? 0 : tuning::speed_of(links).alpha;
+  return std::string(engine.trees(links.nodes(), message_us, ""));
 }
 
 // Decides like the library on an engine without native collectives.

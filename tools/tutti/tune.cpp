@@ -195,17 +195,37 @@ void warn(tuned& t, const std::string& about, const std::string& text) {
     fmt::print(stderr, "tutti tune: warning: {}\n", text);
 }
 
-// Runs a campaign for each number of ranks. The process of rank 0 receives the results in `t`.
+// What measurements may change: the trees that an engine starts with, under those of --onto.
+struct baseline {
+  document trees;
+  tuning::rules rules;
+};
+
+// `module`: the MPI; empty if the engine is embedded. `trees`: the name of the built-in trees.
+baseline make_baseline(const tune_options& w, const std::string& module, std::string_view trees,
+                       const document& onto) {
+  baseline b{overlay(builtin_document(trees), onto), {}};
+  // Trees over MPI replace what the MPI's authors have tuned.
+  constexpr double gain_over_mpi = 10;
+  const bool by_module = !module.empty();
+  b.rules.beat_native = by_module;
+  b.rules.gain = (by_module && !w.gain_given ? gain_over_mpi : w.gain) / 100;
+  if (by_module) b.rules.always = mpi_condition(*find_engine(w.engine), module, b.trees);
+  return b;
+}
+
+// Runs a campaign for each number of ranks. `of_trees` makes the baseline from the name of the
+// trees of the job. The process of rank 0 receives the results in `t`, and the name in `trees`.
 // Returns false if a rank failed.
-bool measure_all(const tune_options& w, const document& base, const tuning::rules& rules,
-                 const std::vector<int>& numbers, double budget, tuned& t) {
+template <class OfTrees>
+bool measure_all(const tune_options& w, OfTrees&& of_trees, const std::vector<int>& numbers, double budget,
+                 tuned& t, std::string& trees) {
   progress_bar progress;
   const auto start = steady::now();
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const double elapsed = seconds_since(start);
     tuning::campaign_options options =
         campaign_of(w, (budget - elapsed) / static_cast<double>(numbers.size() - i));
-    options.grow_rules = rules;
     options.guidelines = numbers[i] == w.ranks;
     tuning::campaign_result result;
     bool has_rank_0 = false;  // whether rank 0 is in this process
@@ -216,14 +236,18 @@ bool measure_all(const tune_options& w, const document& base, const tuning::rule
     const engine_entry& engine = *find_engine(w.engine);
     tuning::measured_protocol protocol;
     const outcome end = tuning::start(engine, numbers[i], 0, nullptr, [&](endpoint& ep) {
-      tuning::benchmark_fixture where(ep, std::make_shared<const document>(base));
+      const baseline base = of_trees(ep.trees());
+      tuning::campaign_options its_options = options;
+      its_options.grow_rules = base.rules;
+      tuning::benchmark_fixture where(ep, std::make_shared<const document>(base.trees));
       tuning::job_timer timer(where, ep, options.budget_ms);
       const auto before = timer.protocol();
       if (ep.rank() == 0) warn(t, "oversubscribed", oversubscription_of(before, engine, numbers[i]));
-      tuning::campaign_result mine = tuning::run_campaign(timer, base, options, report);
+      tuning::campaign_result mine = tuning::run_campaign(timer, base.trees, its_options, report);
       const auto after = timer.protocol();
       if (ep.rank() == 0) {
         result = std::move(mine);
+        trees = ep.trees();
         protocol = after;
         has_rank_0 = true;
       }
@@ -258,6 +282,7 @@ void write_results(const tune_options& w, const tuned& t, const std::filesystem:
 }
 
 int tune_engine(tune_options w) {
+  if (!w.natives.empty()) throw called_wrongly{"--native goes with --machine; without it, tune measures"};
   validate_options(w);
   const double budget = w.budget.empty() ? (w.quick ? 30 : 120) : read_seconds(w.budget);
   if (budget <= 0) throw called_wrongly{"--budget is a time, such as 120s or 2m"};
@@ -268,34 +293,30 @@ int tune_engine(tune_options w) {
     if (!got.good()) throw called_wrongly{got.faults.front().text()};
     onto = got.made;
   }
-  document base = overlay(builtin_document(w.engine), onto);
   const engine_entry& engine = *find_engine(w.engine);
   const bool by_module = !engine.embedded();
   const std::string module = by_module ? setting("TUTTI_MPI").value_or(find_launcher().module) : "";
-  tuning::rules rules;
-  rules.beat_native = by_module;
-  // Trees over MPI replace what the MPI's authors have tuned.
-  constexpr double gain_over_mpi = 10;
-  rules.gain = (by_module && !w.gain_given ? gain_over_mpi : w.gain) / 100;
-  if (by_module) rules.always = mpi_condition(engine, module, base);
+  const auto of_trees = [&](std::string_view trees) { return make_baseline(w, module, trees, onto); };
 
   const std::vector<int> numbers =
       by_module || w.only ? std::vector<int>{w.ranks} : numbers_of_ranks(w.ranks, w.quick);
   tuned t;
   t.engine = w.engine;
+  std::string trees;
   const auto start = steady::now();
-  if (!measure_all(w, base, rules, numbers, budget, t)) return 1;
+  if (!measure_all(w, of_trees, numbers, budget, t, trees)) return 1;
   if (t.campaigns.empty()) return 0;  // rank 0 is in another process
   t.seconds = seconds_since(start);
 
   std::vector<tuning::cell> cells;
   for (const tuning::campaign_result& c : t.campaigns)
     cells.insert(cells.end(), c.compared.begin(), c.compared.end());
-  t.result = tuning::grow(base, cells, rules);
+  const baseline base = of_trees(trees);
+  t.result = tuning::grow(base.trees, cells, base.rules);
   t.guideline_ranks = w.ranks;
-  t.violations = tuning::violated(t.campaigns.back().natives, rules.floor);
+  t.violations = tuning::violated(t.campaigns.back().natives, base.rules.floor);
   document made = overlay(onto, t.result.made);
-  if (const std::string faults = tuning::faults_of(builtin_document(w.engine), made); !faults.empty()) {
+  if (const std::string faults = tuning::faults_of(builtin_document(trees), made); !faults.empty()) {
     fmt::print(stderr, "tutti tune: the generated trees are invalid and are not written:\n{}", faults);
     return 1;
   }
@@ -309,6 +330,23 @@ int tune_engine(tune_options w) {
   return std::all_of(t.campaigns.begin(), t.campaigns.end(), [](auto& c) { return c.wrong == 0; }) ? 0 : 1;
 }
 
+constexpr const char* help =
+    "The trees state only what differs from the built-in ones: choices that are faster beyond the\n"
+    "noise, also when they are measured a second time beside what they replace. Over MPI they must also\n"
+    "be faster than the collective of the MPI. Set TUTTI_TREES to the file, or copy it to\n"
+    "~/.config/tutti/trees.json. The report lists the performance guidelines that the engine's own\n"
+    "collectives violate (allreduce <= reduce + bcast ...).\n"
+    "With --machine the times are simulated. The trees hold for calls on these numbers of ranks and of\n"
+    "ranks per node. The same command with --output goes on where an interrupted run was.\n"
+    "Status 0: done; 1: a wrong result, or a rank failed; 2: called wrongly, or the file cannot be "
+    "written.\n\n"
+    "Examples:\n"
+    "  tutti tune --quick --output mine.json\n"
+    "  tutti tune --engine fibers --ranks 12 --collectives allreduce,bcast --budget 5m --output trees\n"
+    "  mpirun -n 4 tutti tune --engine mpi --budget 3m --onto two.json --output mpi.json\n"
+    "  tutti tune --machine fast-cluster-1,fast-cluster-8 --ranks 2..1024 --output cluster.json\n"
+    "  tutti tune --quick --json | jq .guidelines\n";
+
 }  // namespace
 
 void add_tune(CLI::App& app, int& status) {
@@ -321,6 +359,11 @@ void add_tune(CLI::App& app, int& status) {
           "--machine", w->machines,
           "Simulates this machine, of tutti simulate --help or a file, and measures nothing; several "
           "of one network with different numbers of ranks per node give one document")
+      ->delimiter(',')
+      ->option_text("NAME,...");
+  tune->add_option("--native", w->natives,
+                   "With --machine: an algorithm replaces a native collective if it is faster than that of "
+                   "these MPIs, open_mpi or mpich; default: faster than both")
       ->delimiter(',')
       ->option_text("NAME,...");
   tune->add_option("--ranks", w->rank_list,
@@ -350,22 +393,7 @@ void add_tune(CLI::App& app, int& status) {
   tune->add_option("--output", w->output,
                    "The file, or the folder for ENGINE.json; default: standard output");
   tune->add_flag("--json", w->as_json, "All figures, the changes and the trees as JSON on standard output");
-  tune->footer(
-      "The trees state only what differs from the built-in ones: choices that are faster beyond the\n"
-      "noise, also when they are measured a second time beside what they replace. Over MPI they must also\n"
-      "be faster than the collective of the MPI. Set TUTTI_TREES to the file, or copy it to\n"
-      "~/.config/tutti/trees.json. The report lists the performance guidelines that the engine's own\n"
-      "collectives violate (allreduce <= reduce + bcast ...).\n"
-      "With --machine the times are simulated. The trees hold for calls on these numbers of ranks and of\n"
-      "ranks per node. The same command with --output goes on where an interrupted run was.\n"
-      "Status 0: done; 1: a wrong result, or a rank failed; 2: called wrongly, or the file cannot be "
-      "written.\n\n"
-      "Examples:\n"
-      "  tutti tune --quick --output mine.json\n"
-      "  tutti tune --engine fibers --ranks 12 --collectives allreduce,bcast --budget 5m --output trees\n"
-      "  mpirun -n 4 tutti tune --engine mpi --budget 3m --onto two.json --output mpi.json\n"
-      "  tutti tune --machine fast-cluster-1,fast-cluster-8 --ranks 2..1024 --output cluster.json\n"
-      "  tutti tune --quick --json | jq .guidelines\n");
+  tune->footer(help);
   tune->callback([w, &status] { status = w->machines.empty() ? tune_engine(*w) : tune_machines(*w); });
 }
 

@@ -150,6 +150,7 @@ std::map<std::string, std::string> description(const tune_options& w, const std:
       fmt::format("tutti tune --machine {} --ranks {}", joined_names(w.machines), w.rank_list);
   if (w.quick) command += " --quick";
   if (!w.collectives.empty()) command += " --collectives " + joined_names(w.collectives);
+  if (!w.natives.empty()) command += " --native " + joined_names(w.natives);
   for (std::size_t i = 0; i < w.sizes.size(); ++i)
     command += fmt::format("{}{}", i == 0 ? " --sizes " : ",", w.sizes[i]);
   if (w.gain_given) command += fmt::format(" --gain {}", w.gain);
@@ -243,6 +244,20 @@ std::vector<std::size_t> sizes_of(const tune_options& w) {
   return sizes;
 }
 
+// The MPIs over which choices must be faster than the native collectives.
+std::vector<tuning::peer_mpi> natives_of(const tune_options& w) {
+  if (w.natives.empty()) return {tuning::peer_mpi::open_mpi, tuning::peer_mpi::mpich};
+  std::vector<tuning::peer_mpi> all;
+  for (const std::string& name : w.natives) {
+    const auto found = tuning::find_peer_mpi(name);
+    if (!found)
+      throw called_wrongly{fmt::format("the choices of an MPI {} are not known; {}",
+                                       tutti::detail::quoted(name), suggest(name, tuning::peer_mpi_names()))};
+    if (std::find(all.begin(), all.end(), *found) == all.end()) all.push_back(*found);
+  }
+  return all;
+}
+
 // `identity` receives the texts of the machines and the command. The times of compositions depend
 // on all of it, because the trees for all pure algorithms choose their inner calls.
 tuning::simulated_options read_options(const tune_options& w, std::string& identity) {
@@ -264,7 +279,7 @@ tuning::simulated_options read_options(const tune_options& w, std::string& ident
   options.collectives = tuned_collectives(w);
   options.sizes = sizes_of(w);
   options.parameters = !w.quick;
-  options.natives = {tuning::peer_mpi::open_mpi, tuning::peer_mpi::mpich};
+  options.natives = natives_of(w);
   options.threads = std::max(1u, std::thread::hardware_concurrency());
   if (w.gain_given) options.gain = options.gain_over_native = w.gain / 100;
   identity += description(w, options.ranks)["command"];

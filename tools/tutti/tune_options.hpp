@@ -15,6 +15,7 @@ namespace tutti::tool {
 struct tune_options {
   std::string engine, budget, output, onto;
   std::vector<std::string> machines;  ///< if there are any, they are simulated
+  std::vector<std::string> natives;   ///< with machines: MPIs; empty: all that are known
   std::string rank_list;              ///< as typed: "64", "2..4096", "16,48"; empty: not given
   int ranks = 0;                      ///< of the engine; 0: its default
   double gain = 5;

@@ -26,7 +26,12 @@ void mpi_endpoint::choose_trees(const std::vector<rank_info>& all, int nodes) {
     for (const rank_info& p : all) ranks_per_core = std::max(ranks_per_core, p.ranks_per_core);
     if (is_network_bound(us, ranks_per_core)) state(conditions_, "oversubscribed", false);
   }
-  trees_ = trees_of_job(nodes, speed, prefers_native);
+#if defined(MPICH_VERSION)
+  constexpr bool over_mpich = true;
+#else
+  constexpr bool over_mpich = false;
+#endif
+  trees_ = trees_of_job(nodes, speed, prefers_native, over_mpich);
 }
 
 // Rank 0 exchanges messages of 8 bytes with the first rank of another node. The shortest of a few

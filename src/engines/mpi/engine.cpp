@@ -58,10 +58,10 @@ constinit const engine_entry engine_mpi = {
         },
     .transport = transport_over_mpi,
     .trees =
-        [](int nodes, double message_us) {
+        [](int nodes, double message_us, std::string_view module) {
           tutti::mpi::network_speed speed = tutti::mpi::network_setting();
           if (speed == tutti::mpi::network_speed::unknown) speed = tutti::mpi::network_speed_of(message_us);
-          return tutti::mpi::trees_of_job(nodes, speed, tutti::mpi::native_is_preferred());
+          return tutti::mpi::trees_of_job(nodes, speed, tutti::mpi::native_is_preferred(), module == "mpich");
         },
     .variables = variables_of_mpi,
 };

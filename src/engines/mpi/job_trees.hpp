@@ -55,10 +55,13 @@ inline bool native_is_preferred() {
                     "set TUTTI_PREFER=native, or unset it");
 }
 
-/// The name of the built-in trees.
-inline std::string_view trees_of_job(int nodes, network_speed speed, bool prefers_native) noexcept {
+/// The name of the built-in trees. Those of several nodes are for one MPI, whose native collectives
+/// they replace where these are slower.
+inline std::string_view trees_of_job(int nodes, network_speed speed, bool prefers_native,
+                                     bool over_mpich) noexcept {
   if (nodes < 2 || prefers_native) return "mpi";
-  return speed == network_speed::slow ? "mpi-slow-network" : "mpi-fast-network";
+  if (speed == network_speed::slow) return over_mpich ? "mpich-slow-network" : "open_mpi-slow-network";
+  return over_mpich ? "mpich-fast-network" : "open_mpi-fast-network";
 }
 
 }  // namespace tutti::mpi
