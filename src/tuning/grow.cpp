@@ -10,26 +10,38 @@
 namespace tutti::tuning {
 namespace {
 
+// Whether calls with these literals are in none of the first `count` regions.
+bool excludes(const literals& known, const std::vector<tree_region>& regions, std::size_t count) {
+  return std::all_of(
+      regions.begin(), regions.begin() + static_cast<std::ptrdiff_t>(count),
+      [&](const tree_region& r) { return ((known.values ^ r.when.values) & known.mask & r.when.mask) != 0; });
+}
+
 // Finds the region of the base that decides a call. `region_literals` receives the literals known
 // of such calls: those of the region, and for each earlier region one condition that excludes them
-// from it.
+// from it. None of these conditions is superfluous. Otherwise the calls of one region would form
+// groups that contain one another.
 std::size_t region_of(const std::vector<tree_region>& regions, const selection_context& s,
                       literals& region_literals) {
   const condition_bits truth = conditions_of(s);
-  region_literals = {};
-  for (std::size_t i = 0; i < regions.size(); ++i) {
+  const auto found =
+      std::find_if(regions.begin(), regions.end(), [&](const tree_region& r) { return r.when.hold(truth); });
+  const auto at = static_cast<std::size_t>(found - regions.begin());
+  const literals own = found == regions.end() ? literals{} : found->when;
+  region_literals = own;
+  for (std::size_t i = 0; i < at; ++i) {
     const literals& when = regions[i].when;
-    if (when.hold(truth)) {
-      region_literals = both(region_literals, when);
-      return i;
-    }
     const condition_bits broken = (truth ^ when.values) & when.mask, first = broken & (~broken + 1);
-    if (!(region_literals.mask & broken)) {
-      region_literals.mask |= first;
-      region_literals.values |= truth & first;
-    }
+    if (region_literals.mask & broken) continue;
+    region_literals.mask |= first;
+    region_literals.values |= truth & first;
   }
-  return regions.size();
+  for (condition_bits left = region_literals.mask & ~own.mask; left != 0; left &= left - 1) {
+    const condition_bits one = left & (~left + 1);
+    const literals fewer{region_literals.mask & ~one, region_literals.values & ~one};
+    if (excludes(fewer, regions, at)) region_literals = fewer;
+  }
+  return at;
 }
 
 void grow_half(const document& base, const std::vector<cell>& cells, const rules& r, tree_half half,
