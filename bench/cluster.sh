@@ -8,16 +8,18 @@
 #
 # The network is that of scripts/cluster, 1 Gbit/s and 100 us, made 10 times slower. On a cluster
 # each rank has a core. Here all ranks and the network's own work share the cores of one machine,
-# and with 2 cores they would decide most times. All times of the network are multiplied by one
-# factor, so it is the same network as seen by faster cores. `--rate 1gbit --delay 100us` gives the
-# original.
+# and with 2 cores they would decide most times. The ratio of rate and delay stays.
+# `--rate 1gbit --delay 100us` gives the original.
 set -eu
-[ $# -gt 0 ] || { echo 'usage: bench/cluster.sh FOLDER [OPTION OF COMPARE...]' >&2 && exit 2; }
+[ $# -gt 0 ] || { echo 'usage: bench/cluster.sh FOLDER [OPTION OF COMPARE...] (default: --rate 100mbit --delay 1ms)' >&2 && exit 2; }
 folder=$1
 shift
 [ -x "$folder/compare" ] || { echo "cluster.sh: $folder has no program compare; build the preset release" >&2 && exit 2; }
-network=(--rate 100mbit --delay 1ms)
+rate='--rate 100mbit' delay='--delay 1ms'
 for option in "$@"; do
-  case $option in --rate* | --delay*) network=() ;; esac
+  case $option in
+    --rate | --rate=*) rate= ;;
+    --delay | --delay=*) delay= ;;
+  esac
 done
-exec "$folder/compare" --cluster 4 --ranks 8 --sizes 8,1KiB,32KiB,1MiB "${network[@]}" "$@"
+exec "$folder/compare" --cluster 4 --ranks 8 --sizes 8,1KiB,32KiB,1MiB $rate $delay "$@"

@@ -31,7 +31,7 @@ struct settings {
   double minutes = 5;
   std::string json;
   bool quick = false;
-  bench::cluster where{TUTTI_CLUSTER, 0, "", ""};
+  bench::cluster where{TUTTI_CLUSTER, 0, "1gbit", "100us"};
 };
 
 constexpr const char* examples = R"(
@@ -109,13 +109,12 @@ settings parse(int argc, char** argv) {
              "unless --engines names others")
           ->check(CLI::Range(1, 16))
           ->option_text("NODES");
-  app.add_option("--rate", s.where.rate, "Rate of the cluster's links, such as 100mbit; default 1gbit")
+  app.add_option("--rate", s.where.rate, "Rate of the cluster's links")
       ->needs(cluster)
-      ->option_text("RATE");
-  app.add_option("--delay", s.where.delay,
-                 "Time that a packet takes between nodes of the cluster, such as 1ms; default 100us")
+      ->option_text(fmt::format("RATE [{}]", s.where.rate));
+  app.add_option("--delay", s.where.delay, "Time that a packet takes between nodes of the cluster")
       ->needs(cluster)
-      ->option_text("TIME");
+      ->option_text(fmt::format("TIME [{}]", s.where.delay));
   app.add_option("--json", s.json, "Write all figures to this file")->option_text("FILE");
   app.add_flag("--quick", s.quick,
                "Change the defaults: each program once, 8 B, 32 KiB and 1 MiB, half the time for each, and "
@@ -314,7 +313,11 @@ int main(int argc, char** argv) {
     }
     d.results().print(s.measure, s.ranks);
     if (file.is_open()) {
-      file << d.results().json().dump(2) << "\n";
+      auto all = d.results().json();
+      if (s.where.nodes > 0)
+        all["context"]["cluster"] = {
+            {"nodes", s.where.nodes}, {"rate", s.where.rate}, {"delay", s.where.delay}};
+      file << all.dump(2) << "\n";
       if (!file.flush()) {
         fmt::print(stderr, "compare: {} could not be written\n", s.json);
         return 2;

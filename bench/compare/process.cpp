@@ -149,11 +149,8 @@ std::vector<std::string> launcher_command(const std::string& launcher, int ranks
 }
 
 std::vector<std::string> cluster::command(const std::string& launcher) const {
-  std::vector<std::string> words{script,           "--quiet", "--mpi",
-                                 mpi_of(launcher), "--nodes", std::to_string(nodes)};
-  if (!rate.empty()) words.insert(words.end(), {"--rate", rate});
-  if (!delay.empty()) words.insert(words.end(), {"--delay", delay});
-  return words;
+  return {script, "--quiet", "--mpi", mpi_of(launcher), "--nodes", std::to_string(nodes), "--rate",
+          rate,   "--delay", delay};
 }
 
 std::vector<std::string> cluster_command(const cluster& where, const std::string& launcher, int ranks) {

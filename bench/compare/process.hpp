@@ -35,7 +35,7 @@ std::vector<std::string> launcher_command(const std::string& launcher, int ranks
 struct cluster {
   std::string script;
   int nodes = 0;            // 0: no cluster
-  std::string rate, delay;  // of its network; empty: the default of the script
+  std::string rate, delay;  // of its network, as the script takes them
 
   // The first words of each command, without the ranks.
   [[nodiscard]] std::vector<std::string> command(const std::string& launcher) const;

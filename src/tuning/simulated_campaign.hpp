@@ -54,7 +54,8 @@ struct simulated_options {
   /// The same over the native collective.
   double gain_over_native = 0.15;
   /// MPI libraries whose choices stand for the native collectives (peer_choice.hpp). The fastest
-  /// counts, so a gain holds over each of them. Empty: no region replaces a native collective.
+  /// counts, so a gain holds over each of them. With one MPI, the regions have the condition of its
+  /// name, and hold only over it. Empty: no region replaces a native collective.
   std::vector<peer_mpi> natives;
 };
 

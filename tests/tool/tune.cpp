@@ -105,6 +105,8 @@ TEST(tune, states_how_it_measured_and_the_spread) {
   std::string errors;
   const json report =
       tuned("--engine fibers --ranks 2 --only --collectives bcast --sizes 8,64K --budget 2s --quick", errors);
+  EXPECT_EQ(report["trees"], "fibers");
+  EXPECT_EQ(report["document"]["machine"]["trees"], "fibers");
   const json& protocol = report["protocol"];
   EXPECT_EQ(protocol["budget_ms"], 1.5);
   EXPECT_EQ(protocol["loop_below_bytes"], 4096);

@@ -186,7 +186,7 @@ TEST(tune_machine, wrong_calls_end_with_2_before_anything_is_simulated) {
       {"--machine flat --ranks 4 --onto x.json", "--onto does not go with --machine"},
       {"--machine flat --ranks 4 --only", "--only does not go with --machine"},
       {"--machine flat --ranks 4 --native openmpi",
-       "the choices of an MPI \"openmpi\" are not known; did you mean"},
+       "the choices of an MPI \"openmpi\" are not known; did you mean \"open_mpi\"?"},
       {"--native mpich", "--native goes with --machine"},
       {"--machine flat --ranks 4 --collectives bcats",
        "there is no collective \"bcats\"; did you mean \"bcast\"?"},

@@ -94,7 +94,7 @@ document tangled() {
 TEST(flat_trees, choose_what_their_trees_choose) {
   std::mt19937 random(static_cast<unsigned>(tests::seed_or(7)));
   std::vector<document> trees;
-  for (const char* engine : {"common", "threads", "fibers", "mpi"}) trees.push_back(builtin_document(engine));
+  for (const std::string_view name : builtin_tree_names()) trees.push_back(builtin_document(name));
   trees.push_back(tangled());
   std::size_t wrong = 0, tried = 0;
   for (const document& d : trees)

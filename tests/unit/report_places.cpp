@@ -9,9 +9,9 @@ namespace tutti::detail {
 namespace {
 
 TEST(report_places, files_of_the_library) {
-  for (const char* path :
-       {"libtutti:/frontends/toolkit/grid.cpp", "/usr/include/tutti/run.hpp", "/home/u/tutti/include/tutti/face/frame.hpp", "include/tutti/run.hpp",
-        "../include/tutti/run.hpp", "tutti/run.hpp", "./tutti/run.hpp"})
+  for (const char* path : {"libtutti:/frontends/toolkit/grid.cpp", "/usr/include/tutti/run.hpp",
+                           "/home/u/tutti/include/tutti/face/frame.hpp", "include/tutti/run.hpp",
+                           "../include/tutti/run.hpp", "tutti/run.hpp", "./tutti/run.hpp"})
     EXPECT_TRUE(is_of_library(path)) << path;
 }
 

@@ -221,8 +221,9 @@ TEST_P(simulated_trees, replace_native_collectives_only_for_the_required_gain) {
 TEST(simulated_campaigns, replace_the_native_collectives_of_one_mpi) {
   const simulated_options two = small_campaign(false);
   const document over_both = overlay(base(), run_of(two).trees.made);
-  int only_here = 0;
   for (const peer_mpi mpi : two.natives) {
+    SCOPED_TRACE(name_of(mpi));
+    int only_here = 0;
     simulated_options o = two;
     o.natives = {mpi};
     const document both = overlay(base(), run_of(o).trees.made);
@@ -243,8 +244,8 @@ TEST(simulated_campaigns, replace_the_native_collectives_of_one_mpi) {
           decide(over_both, elsewhere).what == leaf::kind::native)
         ++only_here;
     });
+    EXPECT_GT(only_here, 0);
   }
-  EXPECT_GT(only_here, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(, simulated_trees, testing::Bool(),

@@ -112,7 +112,7 @@ TEST(right_trees, on_the_common_one_serve_every_call) {
 }
 
 TEST(builtin_trees, serve_every_call_whatever_the_engine_registers) {
-  for (const std::string_view engine : {"common", "threads", "fibers", "mpi"}) {
+  for (const std::string_view engine : builtin_tree_names()) {
     const document tree = builtin_document(engine);
     std::size_t calls = 0, wrong = 0;
     for_each_selection_context([&](selection_context s) {
@@ -150,7 +150,7 @@ TEST(fallback_in_code, serves_every_call_that_any_algorithm_serves) {
 TEST(builtin_trees, are_complete_and_record_their_origin) {
   EXPECT_TRUE(builtin_tree("nonsense").empty());
   EXPECT_THROW((void)builtin_document("nonsense"), std::invalid_argument);
-  for (const std::string_view engine : {"common", "threads", "fibers", "mpi"}) {
+  for (const std::string_view engine : builtin_tree_names()) {
     const read_result whole = read_text(write_tree(builtin_document(engine)), extent::whole);
     EXPECT_TRUE(whole.good()) << all_faults(whole);
   }

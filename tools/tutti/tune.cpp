@@ -201,27 +201,29 @@ struct baseline {
   tuning::rules rules;
 };
 
-// `module`: the MPI; empty if the engine is embedded. `trees`: the name of the built-in trees.
+// `module`: the MPI, if the engine is not embedded. `trees`: the name of the built-in trees.
 baseline make_baseline(const tune_options& w, const std::string& module, std::string_view trees,
                        const document& onto) {
   baseline b{overlay(builtin_document(trees), onto), {}};
   // Trees over MPI replace what the MPI's authors have tuned.
   constexpr double gain_over_mpi = 10;
-  const bool by_module = !module.empty();
+  const bool by_module = !find_engine(w.engine)->embedded();
   b.rules.beat_native = by_module;
   b.rules.gain = (by_module && !w.gain_given ? gain_over_mpi : w.gain) / 100;
   if (by_module) b.rules.always = mpi_condition(*find_engine(w.engine), module, b.trees);
   return b;
 }
 
-// Runs a campaign for each number of ranks. `of_trees` makes the baseline from the name of the
-// trees of the job. The process of rank 0 receives the results in `t`, and the name in `trees`.
-// Returns false if a rank failed.
+// Runs a campaign for each number of ranks. `of_trees` makes a baseline from the name of its trees.
+// The process of rank 0 receives the results and the name. Returns false if a rank failed.
 template <class OfTrees>
 bool measure_all(const tune_options& w, OfTrees&& of_trees, const std::vector<int>& numbers, double budget,
-                 tuned& t, std::string& trees) {
+                 tuned& t) {
   progress_bar progress;
   const auto start = steady::now();
+  const engine_entry& engine = *find_engine(w.engine);
+  std::shared_ptr<const baseline> of_all;  // ranks of one process share it
+  if (engine.embedded()) of_all = std::make_shared<const baseline>(of_trees(engine.name));
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const double elapsed = seconds_since(start);
     tuning::campaign_options options =
@@ -233,21 +235,20 @@ bool measure_all(const tune_options& w, OfTrees&& of_trees, const std::vector<in
       progress.show(fmt::format("{} ranks: {}", numbers[i], what),
                     std::min(1.0, seconds_since(start) / budget));
     };
-    const engine_entry& engine = *find_engine(w.engine);
     tuning::measured_protocol protocol;
     const outcome end = tuning::start(engine, numbers[i], 0, nullptr, [&](endpoint& ep) {
-      const baseline base = of_trees(ep.trees());
+      const auto base = of_all ? of_all : std::make_shared<const baseline>(of_trees(ep.trees()));
       tuning::campaign_options its_options = options;
-      its_options.grow_rules = base.rules;
-      tuning::benchmark_fixture where(ep, std::make_shared<const document>(base.trees));
+      its_options.grow_rules = base->rules;
+      tuning::benchmark_fixture where(ep, std::shared_ptr<const document>(base, &base->trees));
       tuning::job_timer timer(where, ep, options.budget_ms);
       const auto before = timer.protocol();
       if (ep.rank() == 0) warn(t, "oversubscribed", oversubscription_of(before, engine, numbers[i]));
-      tuning::campaign_result mine = tuning::run_campaign(timer, base.trees, its_options, report);
+      tuning::campaign_result mine = tuning::run_campaign(timer, base->trees, its_options, report);
       const auto after = timer.protocol();
       if (ep.rank() == 0) {
         result = std::move(mine);
-        trees = ep.trees();
+        t.trees = ep.trees();
         protocol = after;
         has_rank_0 = true;
       }
@@ -302,25 +303,25 @@ int tune_engine(tune_options w) {
       by_module || w.only ? std::vector<int>{w.ranks} : numbers_of_ranks(w.ranks, w.quick);
   tuned t;
   t.engine = w.engine;
-  std::string trees;
   const auto start = steady::now();
-  if (!measure_all(w, of_trees, numbers, budget, t, trees)) return 1;
+  if (!measure_all(w, of_trees, numbers, budget, t)) return 1;
   if (t.campaigns.empty()) return 0;  // rank 0 is in another process
   t.seconds = seconds_since(start);
 
   std::vector<tuning::cell> cells;
   for (const tuning::campaign_result& c : t.campaigns)
     cells.insert(cells.end(), c.compared.begin(), c.compared.end());
-  const baseline base = of_trees(trees);
+  const baseline base = of_trees(t.trees);
   t.result = tuning::grow(base.trees, cells, base.rules);
   t.guideline_ranks = w.ranks;
   t.violations = tuning::violated(t.campaigns.back().natives, base.rules.floor);
   document made = overlay(onto, t.result.made);
-  if (const std::string faults = tuning::faults_of(builtin_document(trees), made); !faults.empty()) {
+  if (const std::string faults = tuning::faults_of(builtin_document(t.trees), made); !faults.empty()) {
     fmt::print(stderr, "tutti tune: the generated trees are invalid and are not written:\n{}", faults);
     return 1;
   }
   made.machine = merged_machine(fingerprint(w, by_module ? mpi_version(module) : "", numbers), onto.machine);
+  made.machine["trees"] = t.trees;  // the document states only what differs from them
   // Compositions come first in the list, and they decide.
   for (auto c = t.result.changes.rbegin(); c != t.result.changes.rend(); ++c)
     made.machine[measurement_key(c->what, c->ranks, c->size)] =
@@ -341,10 +342,9 @@ constexpr const char* help =
     "Status 0: done; 1: a wrong result, or a rank failed; 2: called wrongly, or the file cannot be "
     "written.\n\n"
     "Examples:\n"
-    "  tutti tune --quick --output mine.json\n"
     "  tutti tune --engine fibers --ranks 12 --collectives allreduce,bcast --budget 5m --output trees\n"
     "  mpirun -n 4 tutti tune --engine mpi --budget 3m --onto two.json --output mpi.json\n"
-    "  tutti tune --machine fast-cluster-1,fast-cluster-8 --ranks 2..1024 --output cluster.json\n"
+    "  tutti tune --machine fast-cluster-1,fast-cluster-8 --ranks 2..1024 --native mpich --output c.json\n"
     "  tutti tune --quick --json | jq .guidelines\n";
 
 }  // namespace
@@ -362,8 +362,8 @@ void add_tune(CLI::App& app, int& status) {
       ->delimiter(',')
       ->option_text("NAME,...");
   tune->add_option("--native", w->natives,
-                   "With --machine: an algorithm replaces a native collective if it is faster than that of "
-                   "these MPIs, open_mpi or mpich; default: faster than both")
+                   "With --machine: open_mpi or mpich. Choices are faster than the native collectives of "
+                   "this MPI, and hold only over it. Default: faster than those of both, over each")
       ->delimiter(',')
       ->option_text("NAME,...");
   tune->add_option("--ranks", w->rank_list,

@@ -98,6 +98,7 @@ std::string as_text(const tuned& t) {
       "{} with {} ranks: {} measurements in {:.0f} s; skipped: {} that the model predicts to be slow, {} for "
       "lack of time\n",
       t.engine, ranks, measurements, t.seconds, pruned, left_out);
+  text += fmt::format("  compared with the built-in trees {}\n", t.trees);
   for (const tuning::campaign_result& c : t.campaigns)
     text += fmt::format("  {} ranks: a message takes {} us and {:.3g} us for each KiB\n", c.ranks,
                         us(c.machine.alpha), c.machine.beta * 1024);
@@ -120,6 +121,7 @@ std::string as_text(const tuned& t) {
 std::string as_json(const tuned& t, const std::string& document) {
   json all;
   all["engine"] = t.engine;
+  all["trees"] = t.trees;
   all["seconds"] = t.seconds;
   all["protocol"] = json_of(protocol_of(t));
   all["warnings"] = json::array();

@@ -16,6 +16,7 @@ using namespace tutti::detail;
 
 struct tuned {
   std::string engine;
+  std::string trees;  ///< the built-in ones that the choices are compared with
   std::vector<tuning::campaign_result> campaigns;    ///< one for each number of ranks
   std::vector<tuning::measured_protocol> protocols;  ///< of each
   std::map<std::string, std::string> warnings;       ///< "load", "oversubscribed"
