@@ -237,6 +237,25 @@ TEST(growing, on_what_was_grown_before) {
   EXPECT_EQ(decided(base, g.made, call_of(alltoall, 8, 1024)), "native");
 }
 
+// 4 ranks are a power of two and 6 are not, but without a native collective the same region of the
+// base decides both. Two regions for them would hide one another.
+TEST(growing, makes_one_region_for_the_calls_of_a_region) {
+  const read_result got = read_tree(R"({"schema": "tutti/tree/1", "pure": {"allgather": [
+    {"when": {"native": true, "power_of_two": true}, "use": "ring"}, {"when": {"native": true}, "use": "native"}]}})",
+                                    "test");
+  ASSERT_TRUE(got.good());
+  const document base = overlay(builtin_document("common"), got.made);
+  std::vector<cell> cells;
+  for (const int ranks : {4, 6}) {
+    cell c = measured(allgather, ranks, 1024, {{"ring", 0.5}, {"bruck", 1}, {"linear", 2}});
+    c.context = call_of(allgather, ranks, 1024, false);
+    cells.push_back(std::move(c));
+  }
+  const grown g = grown_from(base, cells);
+  EXPECT_EQ(g.made.pure[static_cast<std::size_t>(allgather)].size(), 1u) << write_tree(g.made);
+  for (const cell& c : cells) EXPECT_EQ(decided(base, g.made, c.context), "ring");
+}
+
 // For any measurements the document is legal, serves every call, and never chooses what a call does
 // not permit. Where it differs from the base, its choice was faster.
 TEST(growing, is_legal_and_no_worse_whatever_was_measured) {

@@ -30,8 +30,7 @@ constexpr variable variables_of_mpi[] = {
      "replaces all levels"},
     {"TUTTI_NETWORK", "fast, slow", "measured at the start",
      "the network between nodes, which decides between two sets of built-in trees of each MPI: fast (they "
-     "are simulated "
-     "for 100 Gbit/s, 1 us) or slow (10 Gbit/s, 20 us); fast with TUTTI_NODES; that of rank 0 "
+     "are simulated for 100 Gbit/s, 1 us) or slow (10 Gbit/s, 20 us); fast with TUTTI_NODES; that of rank 0 "
      "counts; if it is set, ranks that share cores keep native collectives"},
     {"TUTTI_PREFER", "native", "not set",
      "native: on several nodes, every collective that the MPI has is left to the MPI, as long as no tree of "
