@@ -46,12 +46,14 @@ class hierarchy {
 
   /// The topology of a group whose member i is rank members[i].
   hierarchy restricted_to(std::span<const int> members) const;
+  friend bool operator==(const hierarchy&, const hierarchy&) = default;
 
  private:
   struct level {
     std::vector<int> node_of, position_in_node;
     std::vector<std::vector<int>> members;
     int ranks_per_node = 0;
+    friend bool operator==(const level&, const level&) = default;
   };
   int node_of_first(std::size_t l, int r, const std::vector<std::vector<int>>& node_of) const;
   const level& of(int l) const noexcept { return levels_[static_cast<std::size_t>(l)]; }

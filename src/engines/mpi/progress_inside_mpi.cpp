@@ -26,7 +26,8 @@ namespace {
 using callback = int (*)();
 using registration_function = int (*)(callback);
 
-thread_local progressed_wait* innermost = nullptr;
+// Read at each turn of a wait of MPI, so no function of the loader finds it.
+[[gnu::tls_model("initial-exec")]] constinit thread_local progressed_wait* innermost = nullptr;
 
 // The program may not see the symbols of the MPI that a module links. So this also searches the
 // library that defines MPI_Query_thread, and its dependencies.

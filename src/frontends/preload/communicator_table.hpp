@@ -55,6 +55,15 @@ struct decision_of_signature {
   decision made;
 };
 
+/// The same for all communicators with this topology, so that a program that makes many of them
+/// needs no tree for each.
+struct decision_of_topology {
+  hierarchy topology;
+  bool whole_job = false;
+  std::uint64_t end_in_memory = 0;  ///< calls with lower counts are made in the memory of the node
+  decision_of_signature one;
+};
+
 struct communicator_info {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0, size = 1;

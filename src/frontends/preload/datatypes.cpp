@@ -157,8 +157,21 @@ void for_each_chunk(std::size_t items, const datatype& type, Step step) {
 
 }  // namespace
 
-datatypes::datatypes(MPI_Comm self_comm, bool multithreaded) : self_comm_(self_comm), mutex_(multithreaded) {
+datatypes::datatypes(MPI_Comm self_comm, bool multithreaded)
+    : self_comm_(self_comm), multithreaded_(multithreaded), mutex_(multithreaded) {
   for (auto& slot : used_) slot.store(MPI_DATATYPE_NULL, std::memory_order_relaxed);
+}
+
+void datatypes::add_vector(MPI_Datatype handle, int blocks, int items_of_block, int stride,
+                           MPI_Datatype of_item) {
+  if (multithreaded_) return;
+  if (of_item != vector_item_) {
+    if (!mpi::type_envelope(of_item).predefined()) return;
+    const datatype& t = of(of_item);
+    vector_item_ = of_item;
+    vector_item_bytes_ = t.dense ? static_cast<std::uint32_t>(t.size) : 0;
+  }
+  vectors_.add(handle, blocks, items_of_block, stride, vector_item_bytes_);
 }
 
 // MPICH packs nothing at MPI_BOTTOM, so such items are sent to this process itself.
@@ -196,12 +209,18 @@ void datatypes::unpack(const std::byte* from, std::size_t items, const datatype&
 }
 
 bool datatypes::pack(const void* from, int items, MPI_Datatype type, std::byte* to, std::size_t bytes) const {
+  if (const vector_layout* const vector = vectors_.find(type)) {
+    vector->pack(from, static_cast<std::size_t>(items), to);
+    return true;
+  }
   int position = 0;
   return PMPI_Pack(from, items, type, to, static_cast<int>(bytes), &position, self_comm_) == MPI_SUCCESS;
 }
 
 void datatypes::unpack(const std::byte* from, std::size_t bytes, void* to, int items,
                        MPI_Datatype type) const {
+  if (const vector_layout* const vector = vectors_.find(type))
+    return vector->unpack(from, static_cast<std::size_t>(items), to);
   int position = 0;
   mpi::check_type_query(PMPI_Unpack(from, static_cast<int>(bytes), &position, to, items, type, self_comm_),
                         "MPI_Unpack");
@@ -228,10 +247,16 @@ std::atomic<MPI_Datatype>* datatypes::free_slot_of(MPI_Datatype handle) noexcept
 
 std::size_t datatypes::short_at_first_use(MPI_Datatype handle, int items, std::size_t max_bytes) {
   std::atomic<MPI_Datatype>* const slot = free_slot_of(handle);
-  if (slot == nullptr || !is_accepted(handle)) return 0;
-  int size = 0;
-  if (PMPI_Type_size(handle, &size) != MPI_SUCCESS || size <= 0) return 0;
-  const std::size_t bytes = static_cast<std::size_t>(size) * static_cast<std::size_t>(items);
+  if (slot == nullptr) return 0;
+  std::size_t item_bytes = 0;
+  if (const vector_layout* const vector = vectors_.find(handle)) {
+    item_bytes = vector->size();
+  } else {
+    int size = 0;
+    if (!is_accepted(handle) || PMPI_Type_size(handle, &size) != MPI_SUCCESS || size <= 0) return 0;
+    item_bytes = static_cast<std::size_t>(size);
+  }
+  const std::size_t bytes = item_bytes * static_cast<std::size_t>(items);
   if (bytes > max_bytes) return 0;
   slot->store(handle, std::memory_order_relaxed);
   return bytes;
@@ -263,17 +288,30 @@ const datatype& datatypes::of(MPI_Datatype handle) {
   {
     const auto held = mutex_.lock();
     const auto at = entries_.find(handle);
-    if (at != entries_.end()) return *at->second;
+    if (at != entries_.end()) return at->second;
   }
-  auto made = std::make_unique<datatype>(inspect(handle));
+  datatype made = inspect(handle);
   static const datatype unusable;
-  if (!made->usable) return unusable;  // it may be committed later
+  if (!made.usable) return unusable;  // it may be committed later
   for (const auto* slot : used_slots_of(handle))
-    made->used_before = made->used_before || slot->load(std::memory_order_relaxed) == handle;
+    made.used_before = made.used_before || slot->load(std::memory_order_relaxed) == handle;
+  return insert(made);
+}
+
+// Returns the entry of another thread, if it was faster.
+datatype& datatypes::insert(const datatype& made) {
   const auto held = mutex_.lock();
-  const auto [at, added] = entries_.try_emplace(handle, std::move(made));
-  if (added && !at->second->named) derived_.fetch_add(1, std::memory_order_relaxed);
-  return *at->second;
+  if (spare_.empty()) {
+    const auto [at, added] = entries_.try_emplace(made.handle, made);
+    if (added && !made.named) derived_.fetch_add(1, std::memory_order_relaxed);
+    return at->second;
+  }
+  spare_.key() = made.handle;
+  spare_.mapped() = made;
+  auto result = entries_.insert(std::move(spare_));
+  spare_ = std::move(result.node);
+  if (result.inserted && !made.named) derived_.fetch_add(1, std::memory_order_relaxed);
+  return result.position->second;
 }
 
 bool datatypes::may_keep_decisions(MPI_Datatype handle) {
@@ -281,22 +319,23 @@ bool datatypes::may_keep_decisions(MPI_Datatype handle) {
   const auto held = mutex_.lock();
   const auto at = entries_.find(handle);
   if (at == entries_.end()) return false;  // another thread has freed it
-  datatype& t = *at->second;
+  datatype& t = at->second;
   if (!t.named && !std::exchange(t.used_before, true)) return false;
   return t.has_decisions = true;
 }
 
 bool datatypes::defer_free(MPI_Datatype handle) {
+  if (!multithreaded_) vectors_.forget(handle);
   for (auto* const slot : used_slots_of(handle))
     if (slot->load(std::memory_order_relaxed) == handle)
       slot->store(MPI_DATATYPE_NULL, std::memory_order_relaxed);
   if (derived_.load(std::memory_order_relaxed) == 0) return false;
   const auto held = mutex_.lock();
   const auto at = entries_.find(handle);
-  if (at == entries_.end() || at->second->named) return false;
-  if (at->second->has_decisions) invalidate();
-  if (at->second->users != 0) {
-    at->second->freed = true;
+  if (at == entries_.end() || at->second.named) return false;
+  if (at->second.has_decisions) invalidate();
+  if (at->second.users != 0) {
+    at->second.freed = true;
     return true;
   }
   erase_derived(at);
@@ -305,7 +344,7 @@ bool datatypes::defer_free(MPI_Datatype handle) {
 
 void datatypes::retain(const datatype& type) {
   const auto held = mutex_.lock();
-  ++entries_.at(type.handle)->users;
+  ++entries_.at(type.handle).users;
 }
 
 void datatypes::release(const datatype& type) {
@@ -313,7 +352,7 @@ void datatypes::release(const datatype& type) {
   {
     const auto held = mutex_.lock();
     const auto at = entries_.find(type.handle);
-    if (--at->second->users != 0 || !at->second->freed) return;
+    if (--at->second.users != 0 || !at->second.freed) return;
     erase_derived(at);
   }
   real<MPI_Type_free>(&last);

@@ -8,11 +8,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <type_traits>
 #include <unordered_map>
 #include <vector>
 
+#include "frontends/preload/made_vectors.hpp"
 #include "frontends/preload/optional_mutex.hpp"
 #include "frontends/preload/real_mpi.hpp"
 #include "tutti/element.hpp"
@@ -52,6 +52,12 @@ class datatypes {
   datatypes(MPI_Comm self_comm, bool multithreaded);
 
   const datatype& of(MPI_Datatype handle);
+  /// Called when the program has made a vector, and when it has committed a datatype. Without
+  /// effect if several threads may call.
+  void add_vector(MPI_Datatype handle, int blocks, int items_of_block, int stride, MPI_Datatype of_item);
+  void commit(MPI_Datatype handle) noexcept {
+    if (!multithreaded_) vectors_.commit(handle);
+  }
   /// The bytes of all items, without an inspection. 0 if they are more than `max_bytes`, or if MPI
   /// does not accept the datatype in a call. 0 also if the program has not freed the datatype since
   /// a result that was not 0: then an inspection is worth its time.
@@ -84,15 +90,22 @@ class datatypes {
   int send_to_self(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
                    MPI_Datatype in_type);
 
-  using entry_map = std::unordered_map<MPI_Datatype, std::unique_ptr<datatype>>;
+  using entry_map = std::unordered_map<MPI_Datatype, datatype>;
+  datatype& insert(const datatype& made);
   void erase_derived(entry_map::iterator at) {
     derived_.fetch_sub(1, std::memory_order_relaxed);
-    entries_.erase(at);
+    spare_ = entries_.extract(at);
   }
 
   MPI_Comm self_comm_;
+  const bool multithreaded_;
   optional_mutex mutex_;  // not held during calls to MPI
+  made_vectors vectors_;
+  // The last predefined datatype of which a vector was made. Its size is 0 if it has gaps.
+  MPI_Datatype vector_item_ = MPI_DATATYPE_NULL;
+  std::uint32_t vector_item_bytes_ = 0;
   entry_map entries_;
+  entry_map::node_type spare_;           // of the last that was freed
   std::atomic<std::size_t> derived_{0};  // entries of datatypes that can be freed
   std::atomic<unsigned> generation_{0}, self_sends_{0};
 

@@ -2,7 +2,7 @@
 #include "frontends/preload/decisions.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <limits>
 
 #include "selection/flat_tree.hpp"
 #include "selection/resolve.hpp"
@@ -10,9 +10,22 @@
 namespace tutti::preload {
 namespace {
 
+constexpr std::size_t max_shared_decisions = 1024;
+
+// Calls with counts below the result are made in the memory of the node by the engine's own
+// collective. With several threads there are none, and the communicator is opened under the lock
+// later.
+std::uint64_t end_of_counts_in_memory(process& p, communicator_info& m, const agreed_signature& s) {
+  if (p.multithreaded) return 0;
+  p.open(m);
+  const auto bytes = detail::native_in_memory(*m.impl, s);
+  return bytes ? std::min(*bytes / s.element_size, std::numeric_limits<std::size_t>::max() - 1) + 1 : 0;
+}
+
 // MPI offers every collective for every call. If the trees choose it, but the engine's own
 // collective uses the memory of the node, the call is served.
-decision decide_by_trees(process& p, communicator_info& m, const call& c, const agreed_signature& s) {
+decision decide_by_trees(process& p, communicator_info& m, const call& c, const agreed_signature& s,
+                         std::uint64_t end_in_memory) {
   selection_context all{.call = s, .native = true, .shared_memory = false};
   all.set_topology(m.topology);
   all.whole_job = m.size == p.ep->size();
@@ -22,13 +35,8 @@ decision decide_by_trees(process& p, communicator_info& m, const call& c, const 
   if (found.used_forced_algorithm) detail::count_obeyed(*p.shared, c.what, override_kind::algorithm);
   if (found.used_forced_composition) detail::count_obeyed(*p.shared, c.what, override_kind::composition);
   bool forwarded = !found.served || (found.composed.which == nullptr && found.pure.pure == nullptr);
-  std::optional<std::uint64_t> max_in_memory;
-  // With several threads nothing is in memory, and the communicator is opened under the lock later.
-  if (found.served && forwarded && !p.multithreaded) {
-    p.open(m);
-    if (const auto bytes = detail::native_in_memory(*m.impl, s)) max_in_memory = *bytes / c.type.size;
-    if (max_in_memory && s.count <= *max_in_memory) forwarded = false;
-  }
+  if (!found.served || !forwarded) end_in_memory = 0;  // an algorithm serves the call, or nothing does
+  if (s.count < end_in_memory) forwarded = false;
   const forced_choice& forced = p.by->of(c.what);
   if (!forced.algorithm.empty() || !forced.composition.empty() || !p.by->trees || s.count == 0)
     return {forwarded, s.count, s.count};
@@ -45,12 +53,10 @@ decision decide_by_trees(process& p, communicator_info& m, const call& c, const 
       from = step.upper_bound_of_count + 1;
     }
   }
-  if (max_in_memory) {
-    if (s.count <= *max_in_memory)
-      d.max_count = std::min(d.max_count, *max_in_memory);
-    else
-      d.min_count = std::max(d.min_count, *max_in_memory + 1);
-  }
+  if (s.count < end_in_memory)
+    d.max_count = std::min(d.max_count, end_in_memory - 1);
+  else
+    d.min_count = std::max(d.min_count, end_in_memory);
   // The library itself also divides here, at as many elements as ranks.
   const auto ranks = static_cast<std::uint64_t>(m.size);
   if (s.count < ranks)
@@ -60,18 +66,34 @@ decision decide_by_trees(process& p, communicator_info& m, const call& c, const 
   return d;
 }
 
+// For all communicators with the topology of this one.
+decision decide_for_topology(process& p, communicator_info& m, const call& c, const agreed_signature& s,
+                             const agreed_signature& without_count) {
+  const std::uint64_t end_in_memory = end_of_counts_in_memory(p, m, s);
+  if (p.multithreaded || p.forces_choices) return decide_by_trees(p, m, c, s, end_in_memory);
+  const bool whole_job = m.size == p.ep->size();
+  for (const decision_of_topology& d : p.decisions)
+    if (d.one.of == without_count && d.one.made.min_count <= s.count && s.count <= d.one.made.max_count &&
+        d.whole_job == whole_job && d.end_in_memory == end_in_memory && d.topology == m.topology)
+      return d.one.made;
+  const decision made = decide_by_trees(p, m, c, s, end_in_memory);
+  if (p.decisions.size() == max_shared_decisions) p.decisions.clear();
+  p.decisions.push_back({m.topology, whole_job, end_in_memory, {without_count, made}});
+  return made;
+}
+
 }  // namespace
 
 decision decide(process& p, communicator_info& m, const call& c) {
   const agreed_signature s = agreed_part(c, m.size);
-  if (is_vector_form(c.what)) return decide_by_trees(p, m, c, s);
+  if (is_vector_form(c.what)) return decide_by_trees(p, m, c, s, end_of_counts_in_memory(p, m, s));
   auto& known = m.by_signature[static_cast<std::size_t>(c.what)];
   agreed_signature without_count = s;
   without_count.count = 0;
   for (const decision_of_signature& one : known)
     if (one.of == without_count && one.made.min_count <= s.count && s.count <= one.made.max_count)
       return one.made;
-  const decision made = decide_by_trees(p, m, c, s);
+  const decision made = decide_for_topology(p, m, c, s, without_count);
   if (known.size() == max_decisions) known.clear();
   known.push_back({without_count, made});
   return made;

@@ -210,6 +210,8 @@ int tutti_internal_MPI_Testall(int a, MPI_Request* b, int* c, MPI_Status* d);
 int tutti_internal_MPI_Testall(int a, MPI_Request* b, int* c, MPI_Status* d) {
   return real<MPI_Testall>(a, b, c, d);
 }
+int tutti_internal_MPI_Type_commit(MPI_Datatype* a);
+int tutti_internal_MPI_Type_commit(MPI_Datatype* a) { return real<MPI_Type_commit>(a); }
 int tutti_internal_MPI_Type_free(MPI_Datatype* a);
 int tutti_internal_MPI_Type_free(MPI_Datatype* a) { return real<MPI_Type_free>(a); }
 int tutti_internal_MPI_Wait(MPI_Request* a, MPI_Status* b);

@@ -2,7 +2,9 @@
 #include "frontends/preload/operators.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <utility>
 
 namespace tutti::preload {
 namespace {
@@ -13,13 +15,20 @@ struct named_operator {
 };
 
 // Tutti has no loop for MPI_MINLOC and MPI_MAXLOC.
-std::vector<named_operator> named_operators() {
-  return {{MPI_SUM, builtin_op::sum},        {MPI_PROD, builtin_op::product},
-          {MPI_MIN, builtin_op::min},        {MPI_MAX, builtin_op::max},
-          {MPI_BAND, builtin_op::bit_and},   {MPI_BOR, builtin_op::bit_or},
-          {MPI_BXOR, builtin_op::bit_xor},   {MPI_LAND, builtin_op::logical_and},
-          {MPI_LOR, builtin_op::logical_or}, {MPI_LXOR, builtin_op::logical_xor},
-          {MPI_MINLOC, builtin_op::user},    {MPI_MAXLOC, builtin_op::user}};
+constexpr std::size_t named_count = 12;
+std::array<named_operator, named_count> named_operators() {
+  return {{{MPI_SUM, builtin_op::sum},
+           {MPI_PROD, builtin_op::product},
+           {MPI_MIN, builtin_op::min},
+           {MPI_MAX, builtin_op::max},
+           {MPI_BAND, builtin_op::bit_and},
+           {MPI_BOR, builtin_op::bit_or},
+           {MPI_BXOR, builtin_op::bit_xor},
+           {MPI_LAND, builtin_op::logical_and},
+           {MPI_LOR, builtin_op::logical_or},
+           {MPI_LXOR, builtin_op::logical_xor},
+           {MPI_MINLOC, builtin_op::user},
+           {MPI_MAXLOC, builtin_op::user}}};
 }
 
 }  // namespace
@@ -74,30 +83,42 @@ void local_reduction::combine(const void* left, const void* right, void* result,
 
 // --- the known operators
 
+operators::operators(error_handlers& handlers, datatypes& types, bool multithreaded)
+    : handlers_(handlers), types_(types), mutex_(multithreaded) {
+  for (const named_operator& n : named_operators())
+    entries_[n.op] = {
+        .handle = n.op, .usable = true, .named = true, .commutative = true, .builtin = n.builtin};
+}
+
+void operators::add(MPI_Op handle, bool commutative) {
+  const auto held = mutex_.lock();
+  const operator_info made{.handle = handle, .usable = true, .commutative = commutative};
+  if (spare_.empty()) {
+    entries_.try_emplace(handle, made);
+    return;
+  }
+  spare_.key() = handle;
+  spare_.mapped() = made;
+  spare_ = entries_.insert(std::move(spare_)).node;
+}
+
 const operator_info& operators::of(MPI_Op handle) {
   static const operator_info none;
   if (handle == MPI_OP_NULL || handle == MPI_REPLACE || handle == MPI_NO_OP) return none;
   {
     const auto held = mutex_.lock();
     const auto at = entries_.find(handle);
-    if (at != entries_.end()) return *at->second;
+    if (at != entries_.end()) return at->second;
   }
-  auto made = std::make_unique<operator_info>();
-  made->handle = handle;
-  for (const named_operator& n : named_operators())
-    if (n.op == handle) {
-      made->named = made->commutative = made->usable = true;
-      made->builtin = n.builtin;
-    }
-  if (!made->named) {
+  // Made by a function that this library does not replace.
+  int commutes = 0;
+  {
     const quiet_errors guard(handlers_);
-    int commutes = 0;
     if (PMPI_Op_commutative(handle, &commutes) != MPI_SUCCESS) return none;
-    made->commutative = commutes != 0;
-    made->usable = true;
   }
+  add(handle, commutes != 0);
   const auto held = mutex_.lock();
-  return *entries_.try_emplace(handle, std::move(made)).first->second;
+  return entries_.at(handle);
 }
 
 // Tests it by a call of MPI with one element of zeros.
@@ -122,18 +143,28 @@ bool operators::is_allowed(const operator_info& op, const datatype& type) {
   return allowed_[key] = fits;
 }
 
+bool operators::may_keep_decisions(MPI_Op handle) {
+  const auto held = mutex_.lock();
+  const auto at = entries_.find(handle);
+  if (at == entries_.end()) return false;  // another thread has freed it
+  operator_info& op = at->second;
+  if (!op.named && !std::exchange(op.used_before, true)) return false;
+  return op.has_decisions = true;
+}
+
 bool operators::defer_free(MPI_Op handle) {
   const auto held = mutex_.lock();
   const auto at = entries_.find(handle);
-  if (at == entries_.end() || at->second->named) return false;
-  if (at->second->users != 0) return at->second->freed = true;
-  entries_.erase(at);
+  if (at == entries_.end() || at->second.named) return false;
+  if (at->second.has_decisions) types_.invalidate();
+  if (at->second.users != 0) return at->second.freed = true;
+  spare_ = entries_.extract(at);
   return false;
 }
 
 void operators::retain(const operator_info& op) {
   const auto held = mutex_.lock();
-  ++entries_.at(op.handle)->users;
+  ++entries_.at(op.handle).users;
 }
 
 void operators::release(const operator_info& op) {
@@ -141,7 +172,7 @@ void operators::release(const operator_info& op) {
   {
     const auto held = mutex_.lock();
     const auto at = entries_.find(op.handle);
-    if (--at->second->users != 0 || !at->second->freed) return;
+    if (--at->second.users != 0 || !at->second.freed) return;
     entries_.erase(at);
   }
   real<MPI_Op_free>(&last);

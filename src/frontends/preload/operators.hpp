@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <map>
-#include <memory>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -24,6 +23,9 @@ struct operator_info {
   bool named = false;  ///< predefined
   bool commutative = false;
   builtin_op builtin = builtin_op::user;
+
+  bool used_before = false;    ///< by an earlier call
+  bool has_decisions = false;  ///< which its end must drop
 
   int users = 0;       ///< calls in progress
   bool freed = false;  ///< the program freed it while there were users
@@ -51,20 +53,25 @@ class local_reduction {
 
 class operators {
  public:
-  operators(error_handlers& handlers, bool multithreaded) : handlers_(handlers), mutex_(multithreaded) {}
+  operators(error_handlers& handlers, datatypes& types, bool multithreaded);
   const operator_info& of(MPI_Op handle);
+  /// Called when the program has made an operator.
+  void add(MPI_Op handle, bool commutative);
   /// Whether MPI applies the operator to this datatype. Operators of the program apply to every
   /// datatype.
   bool is_allowed(const operator_info& op, const datatype& type);
   /// As in `datatypes`.
+  bool may_keep_decisions(MPI_Op handle);
   bool defer_free(MPI_Op handle);
   void retain(const operator_info& op);
   void release(const operator_info& op);
 
  private:
   error_handlers& handlers_;
+  datatypes& types_;
   optional_mutex mutex_;  // not held during calls to MPI
-  std::unordered_map<MPI_Op, std::unique_ptr<operator_info>> entries_;
+  std::unordered_map<MPI_Op, operator_info> entries_;
+  std::unordered_map<MPI_Op, operator_info>::node_type spare_;  // of the last that was freed
   std::map<std::pair<MPI_Op, MPI_Datatype>, bool> allowed_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/preload/preload_process.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -46,7 +47,7 @@ process::process(MPI_Comm self, bool multithreaded_program)
       self_comm(self),
       handlers(multithreaded_program),
       types(self, multithreaded_program),
-      ops(handlers, multithreaded_program),
+      ops(handlers, types, multithreaded_program),
       names(multithreaded_program),
       communicators(handlers, names, multithreaded_program),
       pending(std::make_unique<pending_calls>(*this)) {
@@ -55,6 +56,9 @@ process::process(MPI_Comm self, bool multithreaded_program)
   auto made = std::make_unique<mpi::mpi_endpoint>(MPI_COMM_WORLD, config.check);
   ep = made.get();
   by = std::make_shared<const selection>(selection{detail::load_trees(ep->trees()), detail::read_forced()});
+  forces_choices = std::any_of(by->forced.begin(), by->forced.end(), [](const detail::forced_choice& one) {
+    return !one.algorithm.empty() || !one.inter_algorithm.empty() || !one.composition.empty();
+  });
   if (ep->rank() == 0)
     for (const std::string& name : unknown_settings(all_variables()))
       std::fprintf(stderr, "tutti: %s is set, but there is no such variable (tutti info lists them)\n",

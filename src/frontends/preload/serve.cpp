@@ -97,6 +97,12 @@ void cache_forwarded(const process& p, communicator_info& m, collective what, co
     m.last_forwarded[static_cast<std::size_t>(what)].store(&v, std::memory_order_release);
 }
 
+// Some programs make a datatype or an operator for each call.
+bool may_keep_decisions(process& p, const call_key& key) {
+  const bool known_op = key.op == MPI_OP_NULL || p.ops.may_keep_decisions(key.op);
+  return p.types.may_keep_decisions(key.type) && known_op;
+}
+
 // Translates a call for tutti. Returns false if it is forwarded to MPI.
 bool translate(process& p, communicator_info& m, const arguments& a, const call_key& key,
                const cached_decision* v, translated_call& translated) {
@@ -105,7 +111,7 @@ bool translate(process& p, communicator_info& m, const arguments& a, const call_
   } catch (const error&) {
     return false;  // MPI rejects the arguments, and will report that to the program
   }
-  if (v == nullptr && (decided_by_counts(p, a.what) || !p.types.may_keep_decisions(key.type)))
+  if (v == nullptr && (decided_by_counts(p, a.what) || !may_keep_decisions(p, key)))
     return !decide(p, m, translated.result()).forwarded;
   if (v == nullptr) v = &store_decision(m, a.what, make_decision(p, m, key, translated));
   if (v->forwarded) cache_forwarded(p, m, a.what, *v);
@@ -214,6 +220,7 @@ std::optional<int> serve(process& p, const arguments& a) {
   communicator_info* m = communicator_cache::slot_of(a.comm).load(std::memory_order_acquire);
   if (m == nullptr || m->comm != a.comm) m = p.communicators.find_or_add(a.comm, *p.ep).get();
   if (m == nullptr || !m->served) return {};
+  if (m->size == 1 && !p.forces_choices) return {};  // without a look at the datatype
   const call_key key = call_key_of(a, *m);
   const cached_decision* const v = find_decision(*m, a.what, key, p.types.generation());
   if (v != nullptr && v->forwarded) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests bcasts with a datatype that the program makes for the call and frees after it, as the BLACS
-// do. So handles get new meanings. Each rank describes the same doubles by another datatype. Memory
-// around the items must not change. A datatype that is not committed is an error.
+// Tests bcasts with a datatype, and reductions with an operator, that the program makes for the call
+// and frees after it, as the BLACS do. So handles get new meanings. Each rank describes the same
+// doubles by another datatype. Memory around the items must not change. A datatype that is not
+// committed is an error.
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,9 @@ enum kind {
   PLAIN,       // MPI_DOUBLE
   CONTIGUOUS,  // one item of all doubles
   VECTOR,      // one item with gaps
+  BLOCKS,      // the same of blocks of several doubles
+  VECTORS,     // several such items
+  REVERSED,    // a vector with a negative distance
   KEPT,        // a datatype of one double and a gap, made once
   NEGATIVE,    // a lower bound below 0
   BACKWARDS,   // from the end of the memory to its begin
@@ -32,14 +36,24 @@ struct described {
 static MPI_Datatype kept;  // a double and a gap of one double
 static double memory[DOUBLES];
 
+static int block_of(int n) { return n % 3 == 0 ? 3 : n % 2 == 0 ? 2 : 1; }
+/// The doubles of a vector, if there are several.
+static int items_of(int n) { return n % 2 == 0 ? 2 : 1; }
+
 /// The index of item i, of n, in `memory`.
 static int place(enum kind kind, int i, int n, int stride) {
+  const int block = block_of(n), each = items_of(n);
   switch (kind) {
     case PLAIN:
     case CONTIGUOUS:
       return MARGIN + i;
     case KEPT:
       return MARGIN + 2 * i;
+    case BLOCKS:
+      return MARGIN + i / block * (block + stride - 1) + i % block;
+    case VECTORS:
+      return MARGIN + i / each * ((each - 1) * stride + 1) + i % each * stride;
+    case REVERSED:
     case BACKWARDS:
       return MARGIN + stride * (n - 1 - i);
     default:
@@ -59,6 +73,17 @@ static struct described describe(enum kind kind, int n, int stride) {
       return (struct described){memory + MARGIN, n, kept};
     case CONTIGUOUS:
       MPI_Type_contiguous(n, MPI_DOUBLE, &d.type);
+      break;
+    case BLOCKS:
+      MPI_Type_vector(n / block_of(n), block_of(n), block_of(n) + stride - 1, MPI_DOUBLE, &d.type);
+      break;
+    case VECTORS:
+      d.count = n / items_of(n);
+      MPI_Type_vector(items_of(n), 1, stride, MPI_DOUBLE, &d.type);
+      break;
+    case REVERSED:
+      d.buffer = memory + place(kind, 0, n, stride);
+      MPI_Type_vector(n, 1, -stride, MPI_DOUBLE, &d.type);
       break;
     case NEGATIVE:
       d.count = n;
@@ -157,6 +182,93 @@ static void expect_uncommitted(MPI_Comm comm) {
   MPI_Comm_free(&own);
 }
 
+/// More vectors at once than tutti remembers, each with a distance of its own.
+static long run_many_vectors(MPI_Comm comm) {
+  enum { MANY = 150 };
+  MPI_Datatype types[MANY];
+  const int rank = rank_in(comm), ranks = size_of(comm);
+  for (int i = 0; i < MANY; ++i) {
+    MPI_Type_vector(2, 1, 2 + i, MPI_DOUBLE, &types[i]);
+    MPI_Type_commit(&types[i]);
+  }
+  for (int round = 0; round < 3; ++round)
+    for (int i = 0; i < MANY; ++i) {
+      const int root = (i + round) % ranks;
+      for (int k = 0; k < MANY + 3; ++k) memory[k] = UNTOUCHED;
+      if (rank == root) memory[0] = value(0, i), memory[2 + i] = value(1, i);
+      expect_success(MPI_Bcast(memory, 1, types[i], root, comm), "bcast", "one of many vectors");
+      for (int k = 0; k < MANY + 3; ++k) {
+        const double expected = k == 0 ? value(0, i) : k == 2 + i ? value(1, i) : UNTOUCHED;
+        if (memory[k] != expected)
+          fail("bcast", "double %d of vector %d is %g in place of %g", k, i, memory[k], expected);
+      }
+    }
+  for (int i = 0; i < MANY; ++i) MPI_Type_free(&types[i]);
+  return 3L * MANY;
+}
+
+static void add(void* in, void* inout, int* n, MPI_Datatype* type) {
+  (void)type;
+  for (int i = 0; i < *n; ++i) ((double*)inout)[i] += ((double*)in)[i];
+}
+
+static void larger(void* in, void* inout, int* n, MPI_Datatype* type) {
+  (void)type;
+  for (int i = 0; i < *n; ++i)
+    if (((double*)in)[i] > ((double*)inout)[i]) ((double*)inout)[i] = ((double*)in)[i];
+}
+
+/// Keeps the left operand, so it is not commutative.
+static void left(void* in, void* inout, int* n, MPI_Datatype* type) {
+  (void)type;
+  memcpy(inout, in, (size_t)*n * sizeof(double));
+}
+
+enum { ADD, LARGER, LEFT, FUNCTIONS };
+
+static void make_operator(int function, MPI_Op* op) {
+  MPI_User_function* const functions[] = {add, larger, left};
+  MPI_Op_create(functions[function], function != LEFT, op);
+}
+
+static double reduced_value(int function, int ranks, int k, int seed) {
+  double sum = 0;
+  if (function == LEFT) return value(k, seed);
+  if (function == LARGER) return value(k, ranks - 1 + seed);
+  for (int r = 0; r < ranks; ++r) sum += value(k, r + seed);
+  return sum;
+}
+
+static void reduce_by(MPI_Comm comm, int function, MPI_Op op, int n, int seed) {
+  const int rank = rank_in(comm), ranks = size_of(comm), root = seed * 3 % ranks;
+  double in[8], out[8], all[8];
+  for (int k = 0; k < n; ++k) in[k] = value(k, rank + seed);
+  expect_success(MPI_Allreduce(in, all, n, MPI_DOUBLE, op, comm), "allreduce", "an operator of its own");
+  expect_success(MPI_Reduce(in, out, n, MPI_DOUBLE, op, root, comm), "reduce", "an operator of its own");
+  for (int k = 0; k < n; ++k) {
+    const double expected = reduced_value(function, ranks, k, seed);
+    if (all[k] != expected)
+      fail("allreduce", "function %d yields %g in place of %g", function, all[k], expected);
+    if (rank == root && out[k] != expected)
+      fail("reduce", "function %d yields %g in place of %g", function, out[k], expected);
+  }
+}
+
+/// An operator for each call, and one for several calls. Its successor may have the same handle and
+/// another function, which may not be commutative.
+static long run_operators(MPI_Comm comm) {
+  long cases = 0;
+  for (int i = 0; i < 60; ++i) {
+    const int function = i * 7 % FUNCTIONS, uses = i % 4 == 0 ? 5 : 1;
+    MPI_Op op;
+    make_operator(function, &op);
+    for (int use = 0; use < uses; ++use, ++cases) reduce_by(comm, function, op, 1 + (i + use) % 8, i + use);
+    MPI_Op_free(&op);
+    reduce_by(comm, ADD, MPI_SUM, 1 + i % 8, i);
+  }
+  return cases;
+}
+
 /// Sums at changing roots, between which the count changes too.
 static long run_reduces(MPI_Comm comm) {
   const int rank = rank_in(comm), ranks = size_of(comm);
@@ -186,6 +298,7 @@ int main(int argc, char** argv) {
   MPI_Comm_split(MPI_COMM_WORLD, 0, -rank_in(MPI_COMM_WORLD), &reversed);
   long cases = run_kinds(MPI_COMM_WORLD, all) + run_kinds(reversed, all);
   cases += run_reduces(MPI_COMM_WORLD) + run_reduces(reversed);
+  cases += run_operators(MPI_COMM_WORLD) + run_operators(reversed) + run_many_vectors(MPI_COMM_WORLD);
   if (!all) expect_uncommitted(MPI_COMM_WORLD);  // MPI gets these calls
   MPI_Comm_free(&reversed);
   MPI_Type_free(&kept);
