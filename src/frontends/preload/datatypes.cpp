@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engines/mpi/type_contents.hpp"
+#include "frontends/preload/imports.hpp"
 
 namespace tutti::preload {
 namespace {
@@ -162,16 +163,35 @@ datatypes::datatypes(MPI_Comm self_comm, bool multithreaded)
   for (auto& slot : used_) slot.store(MPI_DATATYPE_NULL, std::memory_order_relaxed);
 }
 
-void datatypes::add_vector(MPI_Datatype handle, int blocks, int items_of_block, int stride,
-                           MPI_Datatype of_item) {
+datatypes::~datatypes() {
+  for (MPI_Datatype one = vectors_.give_up(); one != MPI_DATATYPE_NULL; one = vectors_.give_up())
+    real<MPI_Type_free>(&one);
+}
+
+void datatypes::add_vector(MPI_Datatype handle, const vector_arguments& made) {
   if (multithreaded_) return;
-  if (of_item != vector_item_) {
-    if (!mpi::type_envelope(of_item).predefined()) return;
-    const datatype& t = of(of_item);
-    vector_item_ = of_item;
+  if (made.item != vector_item_) {
+    if (!mpi::type_envelope(made.item).predefined()) return;
+    const datatype& t = of(made.item);
+    vector_item_ = made.item;
     vector_item_bytes_ = t.dense ? static_cast<std::uint32_t>(t.size) : 0;
   }
-  vectors_.add(handle, blocks, items_of_block, stride, vector_item_bytes_);
+  vectors_.add(handle, made, vector_item_bytes_);
+}
+
+// Fortran's functions for names and attributes need not call those of C, which this library
+// replaces. So a program that has them frees its datatypes as others do.
+bool datatypes::keeps_vectors() {
+  if (!keeps_vectors_) keeps_vectors_ = !is_imported("mpi_type_set_");
+  return *keeps_vectors_;
+}
+
+MPI_Datatype datatypes::begin_free(MPI_Datatype handle) {
+  const bool needed = defer_free(handle);
+  if (multithreaded_) return needed ? MPI_DATATYPE_NULL : handle;
+  if (!needed && keeps_vectors()) return vectors_.keep(handle);
+  vectors_.forget(handle);
+  return needed ? MPI_DATATYPE_NULL : handle;
 }
 
 // MPICH packs nothing at MPI_BOTTOM, so such items are sent to this process itself.
@@ -209,7 +229,7 @@ void datatypes::unpack(const std::byte* from, std::size_t items, const datatype&
 }
 
 bool datatypes::pack(const void* from, int items, MPI_Datatype type, std::byte* to, std::size_t bytes) const {
-  if (const vector_layout* const vector = vectors_.find(type)) {
+  if (const made_vector* const vector = vectors_.find(type)) {
     vector->pack(from, static_cast<std::size_t>(items), to);
     return true;
   }
@@ -219,7 +239,7 @@ bool datatypes::pack(const void* from, int items, MPI_Datatype type, std::byte* 
 
 void datatypes::unpack(const std::byte* from, std::size_t bytes, void* to, int items,
                        MPI_Datatype type) const {
-  if (const vector_layout* const vector = vectors_.find(type))
+  if (const made_vector* const vector = vectors_.find(type))
     return vector->unpack(from, static_cast<std::size_t>(items), to);
   int position = 0;
   mpi::check_type_query(PMPI_Unpack(from, static_cast<int>(bytes), &position, to, items, type, self_comm_),
@@ -249,7 +269,7 @@ std::size_t datatypes::short_at_first_use(MPI_Datatype handle, int items, std::s
   std::atomic<MPI_Datatype>* const slot = free_slot_of(handle);
   if (slot == nullptr) return 0;
   std::size_t item_bytes = 0;
-  if (const vector_layout* const vector = vectors_.find(handle)) {
+  if (const made_vector* const vector = vectors_.find(handle)) {
     item_bytes = vector->size();
   } else {
     int size = 0;
@@ -324,8 +344,8 @@ bool datatypes::may_keep_decisions(MPI_Datatype handle) {
   return t.has_decisions = true;
 }
 
+// Returns true if a call still needs the datatype.
 bool datatypes::defer_free(MPI_Datatype handle) {
-  if (!multithreaded_) vectors_.forget(handle);
   for (auto* const slot : used_slots_of(handle))
     if (slot->load(std::memory_order_relaxed) == handle)
       slot->store(MPI_DATATYPE_NULL, std::memory_order_relaxed);

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 #include <unordered_map>
 #include <vector>
@@ -50,13 +51,31 @@ class datatypes {
   /// `self_comm`: a communicator of this process only, which returns its errors. `multithreaded`:
   /// several threads of the program may call.
   datatypes(MPI_Comm self_comm, bool multithreaded);
+  ~datatypes();
+  datatypes(const datatypes&) = delete;
+  datatypes& operator=(const datatypes&) = delete;
 
   const datatype& of(MPI_Datatype handle);
-  /// Called when the program has made a vector, and when it has committed a datatype. Without
-  /// effect if several threads may call.
-  void add_vector(MPI_Datatype handle, int blocks, int items_of_block, int stride, MPI_Datatype of_item);
+  /// Instead of MPI_Type_vector: a datatype that the program has freed, or MPI_DATATYPE_NULL.
+  MPI_Datatype take_vector(const vector_arguments& of) noexcept {
+    return multithreaded_ ? MPI_DATATYPE_NULL : vectors_.take(of);
+  }
+  /// Called when MPI has made a vector.
+  void add_vector(MPI_Datatype handle, const vector_arguments& of);
+  /// Called when the program commits the datatype. Returns false if MPI must do that first.
+  bool commit_vector(MPI_Datatype handle) noexcept {
+    if (multithreaded_ || !vectors_.is_usable(handle)) return false;
+    vectors_.commit(handle);
+    return true;
+  }
+  /// Called when MPI has committed the datatype.
   void commit(MPI_Datatype handle) noexcept {
     if (!multithreaded_) vectors_.commit(handle);
+  }
+  /// Called when the program names the datatype, or sets an attribute of it. So it differs from others
+  /// that are made in the same way.
+  void change(MPI_Datatype handle) noexcept {
+    if (!multithreaded_) vectors_.forget(handle);
   }
   /// The bytes of all items, without an inspection. 0 if they are more than `max_bytes`, or if MPI
   /// does not accept the datatype in a call. 0 also if the program has not freed the datatype since
@@ -70,9 +89,9 @@ class datatypes {
   /// pack() returns false if MPI returns an error.
   bool pack(const void* from, int items, MPI_Datatype type, std::byte* to, std::size_t bytes) const;
   void unpack(const std::byte* from, std::size_t bytes, void* to, int items, MPI_Datatype type) const;
-  /// Called when the program frees the datatype. Returns true if a call still needs it; it is freed
-  /// later then.
-  bool defer_free(MPI_Datatype handle);
+  /// Called when the program frees the datatype. Returns the one that MPI must free now: this one,
+  /// another one, or MPI_DATATYPE_NULL if a call still needs it or if it is kept.
+  MPI_Datatype begin_free(MPI_Datatype handle);
   void retain(const datatype& type);
   void release(const datatype& type);
 
@@ -85,6 +104,8 @@ class datatypes {
   void invalidate() noexcept { generation_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
+  bool defer_free(MPI_Datatype handle);
+  bool keeps_vectors();
   datatype inspect(MPI_Datatype handle) const;
   bool is_accepted(MPI_Datatype handle) const;
   int send_to_self(const void* out, int out_count, MPI_Datatype out_type, void* in, int in_count,
@@ -101,6 +122,7 @@ class datatypes {
   const bool multithreaded_;
   optional_mutex mutex_;  // not held during calls to MPI
   made_vectors vectors_;
+  std::optional<bool> keeps_vectors_;
   // The last predefined datatype of which a vector was made. Its size is 0 if it has gaps.
   MPI_Datatype vector_item_ = MPI_DATATYPE_NULL;
   std::uint32_t vector_item_bytes_ = 0;

@@ -90,9 +90,24 @@ operators::operators(error_handlers& handlers, datatypes& types, bool multithrea
         .handle = n.op, .usable = true, .named = true, .commutative = true, .builtin = n.builtin};
 }
 
-void operators::add(MPI_Op handle, bool commutative) {
+operators::~operators() {
+  for (MPI_Op one = kept_.give_up(); one != MPI_OP_NULL; one = kept_.give_up()) real<MPI_Op_free>(&one);
+}
+
+MPI_Op operators::take(MPI_User_function* function, bool commutative) {
+  MPI_Op kept = MPI_OP_NULL;
+  {
+    const auto held = mutex_.lock();
+    kept = kept_.take(function, commutative);
+  }
+  if (kept != MPI_OP_NULL) add(kept, function, commutative);
+  return kept;
+}
+
+void operators::add(MPI_Op handle, MPI_User_function* function, bool commutative) {
   const auto held = mutex_.lock();
-  const operator_info made{.handle = handle, .usable = true, .commutative = commutative};
+  const operator_info made{
+      .handle = handle, .usable = true, .commutative = commutative, .function = function};
   if (spare_.empty()) {
     entries_.try_emplace(handle, made);
     return;
@@ -116,7 +131,7 @@ const operator_info& operators::of(MPI_Op handle) {
     const quiet_errors guard(handlers_);
     if (PMPI_Op_commutative(handle, &commutes) != MPI_SUCCESS) return none;
   }
-  add(handle, commutes != 0);
+  add(handle, nullptr, commutes != 0);
   const auto held = mutex_.lock();
   return entries_.at(handle);
 }
@@ -152,14 +167,19 @@ bool operators::may_keep_decisions(MPI_Op handle) {
   return op.has_decisions = true;
 }
 
-bool operators::defer_free(MPI_Op handle) {
+MPI_Op operators::begin_free(MPI_Op handle) {
   const auto held = mutex_.lock();
   const auto at = entries_.find(handle);
-  if (at == entries_.end() || at->second.named) return false;
-  if (at->second.has_decisions) types_.invalidate();
-  if (at->second.users != 0) return at->second.freed = true;
+  if (at == entries_.end() || at->second.named) return handle;
+  operator_info& op = at->second;
+  if (op.has_decisions) types_.invalidate();
+  if (op.users != 0) {
+    op.freed = true;
+    return MPI_OP_NULL;
+  }
+  const MPI_Op last = op.function != nullptr ? kept_.keep(handle, op.function, op.commutative) : handle;
   spare_ = entries_.extract(at);
-  return false;
+  return last;
 }
 
 void operators::retain(const operator_info& op) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "frontends/preload/datatypes.hpp"
+#include "frontends/preload/made_operators.hpp"
 #include "frontends/preload/quiet_errors.hpp"
 #include "tutti/operation.hpp"
 
@@ -23,6 +24,7 @@ struct operator_info {
   bool named = false;  ///< predefined
   bool commutative = false;
   builtin_op builtin = builtin_op::user;
+  MPI_User_function* function = nullptr;  ///< null: unknown
 
   bool used_before = false;    ///< by an earlier call
   bool has_decisions = false;  ///< which its end must drop
@@ -55,14 +57,21 @@ class operators {
  public:
   operators(error_handlers& handlers, datatypes& types, bool multithreaded);
   const operator_info& of(MPI_Op handle);
-  /// Called when the program has made an operator.
-  void add(MPI_Op handle, bool commutative);
+  ~operators();
+  operators(const operators&) = delete;
+  operators& operator=(const operators&) = delete;
+
+  /// Instead of MPI_Op_create: an operator that the program has freed, or MPI_OP_NULL.
+  MPI_Op take(MPI_User_function* function, bool commutative);
+  /// Called when the program has made an operator. `function` null: unknown.
+  void add(MPI_Op handle, MPI_User_function* function, bool commutative);
   /// Whether MPI applies the operator to this datatype. Operators of the program apply to every
   /// datatype.
   bool is_allowed(const operator_info& op, const datatype& type);
   /// As in `datatypes`.
   bool may_keep_decisions(MPI_Op handle);
-  bool defer_free(MPI_Op handle);
+  /// As datatypes::begin_free().
+  MPI_Op begin_free(MPI_Op handle);
   void retain(const operator_info& op);
   void release(const operator_info& op);
 
@@ -72,6 +81,7 @@ class operators {
   optional_mutex mutex_;  // not held during calls to MPI
   std::unordered_map<MPI_Op, operator_info> entries_;
   std::unordered_map<MPI_Op, operator_info>::node_type spare_;  // of the last that was freed
+  made_operators kept_;
   std::map<std::pair<MPI_Op, MPI_Datatype>, bool> allowed_;
 };
 

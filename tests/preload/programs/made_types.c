@@ -158,7 +158,53 @@ static int class_of(int code) {
   return class;
 }
 
-/// The datatype is used before, with the same construction, so it may have the same handle.
+static int deleted;  // attributes
+
+static int count_deletion(MPI_Datatype type, int keyval, void* value, void* extra) {
+  (void)type, (void)keyval, (void)value, (void)extra;
+  ++deleted;
+  return MPI_SUCCESS;
+}
+
+static MPI_Datatype make_vector(void) {
+  MPI_Datatype type;
+  MPI_Type_vector(3, 2, 5, MPI_INT, &type);
+  MPI_Type_commit(&type);
+  return type;
+}
+
+/// A datatype that is made like one that was freed has neither its name nor its attributes. Two that
+/// the program has at once are different ones.
+static long expect_new_vectors(void) {
+  int key;
+  MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, count_deletion, &key, NULL);
+  for (int i = 0; i < 4; ++i) {
+    MPI_Datatype one = make_vector(), other = make_vector();
+    if (one == other) fail("vectors", "two vectors have the same handle");
+    char name[MPI_MAX_OBJECT_NAME];
+    int length = 0, found = 0, size = 0;
+    void* value;
+    for (int second = 0; second < 2; ++second) {
+      MPI_Type_get_name(second ? other : one, name, &length);
+      if (length != 0) fail("vectors", "a new vector has the name %s", name);
+      MPI_Type_get_attr(second ? other : one, key, &value, &found);
+      if (found) fail("vectors", "a new vector has an attribute");
+    }
+    if (i % 2 == 0) MPI_Type_set_name(one, "old");
+    if (i / 2 == 0) MPI_Type_set_attr(other, key, name);
+    MPI_Type_free(&one);
+    if (one != MPI_DATATYPE_NULL) fail("vectors", "a freed vector is not null");
+    MPI_Type_size(other, &size);
+    if (size != 6 * (int)sizeof(int)) fail("vectors", "the other vector has %d bytes", size);
+    deleted = 0;
+    MPI_Type_free(&other);
+    if (deleted != (i / 2 == 0)) fail("vectors", "%d attributes of a freed vector were deleted", deleted);
+  }
+  MPI_Type_free_keyval(&key);
+  return 4;
+}
+
+/// A datatype made like one that was freed may be committed already, so this one is new.
 static void expect_uncommitted(MPI_Comm comm) {
   MPI_Comm own;
   MPI_Comm_dup(comm, &own);
@@ -166,17 +212,17 @@ static void expect_uncommitted(MPI_Comm comm) {
   bcast(own, VECTOR, 4, 2, 0, 1);
   bcast(own, VECTOR, 4, 2, size_of(own) - 1, 2);
   MPI_Datatype type;
-  MPI_Type_vector(4, 1, 2, MPI_DOUBLE, &type);
+  MPI_Type_vector(4, 1, 9, MPI_DOUBLE, &type);
   for (int i = 0; i < 2; ++i) {
     const int code = MPI_Bcast(memory + MARGIN, 1, type, 0, own);
     if (class_of(code) != MPI_ERR_TYPE)
       fail("bcast", "a datatype that is not committed gives class %d", class_of(code));
   }
   MPI_Type_commit(&type);
-  for (int i = 0; i < 8; ++i) memory[MARGIN + i] = rank_in(own) == 0 ? i : UNTOUCHED;
+  for (int i = 0; i < 28; ++i) memory[MARGIN + i] = rank_in(own) == 0 ? i : UNTOUCHED;
   for (int root = 0; root < 2; ++root)
     expect_success(MPI_Bcast(memory + MARGIN, 1, type, 0, own), "bcast", "a datatype that is now committed");
-  for (int i = 0; i < 7; i += 2)
+  for (int i = 0; i < 28; i += 9)
     if (memory[MARGIN + i] != i) fail("bcast", "a datatype that is now committed receives nothing");
   MPI_Type_free(&type);
   MPI_Comm_free(&own);
@@ -266,6 +312,17 @@ static long run_operators(MPI_Comm comm) {
     MPI_Op_free(&op);
     reduce_by(comm, ADD, MPI_SUM, 1 + i % 8, i);
   }
+  // Two with the same function at once.
+  for (int i = 0; i < 4; ++i) {
+    MPI_Op one, other;
+    make_operator(LARGER, &one);
+    make_operator(LARGER, &other);
+    if (one == other) fail("operators", "two operators have the same handle");
+    MPI_Op_free(&one);
+    if (one != MPI_OP_NULL) fail("operators", "a freed operator is not null");
+    reduce_by(comm, LARGER, other, 3, i);
+    MPI_Op_free(&other);
+  }
   return cases;
 }
 
@@ -299,6 +356,7 @@ int main(int argc, char** argv) {
   long cases = run_kinds(MPI_COMM_WORLD, all) + run_kinds(reversed, all);
   cases += run_reduces(MPI_COMM_WORLD) + run_reduces(reversed);
   cases += run_operators(MPI_COMM_WORLD) + run_operators(reversed) + run_many_vectors(MPI_COMM_WORLD);
+  cases += expect_new_vectors();
   if (!all) expect_uncommitted(MPI_COMM_WORLD);  // MPI gets these calls
   MPI_Comm_free(&reversed);
   MPI_Type_free(&kept);
