@@ -35,7 +35,7 @@ decision decide_by_trees(process& p, communicator_info& m, const call& c, const 
   if (found.used_forced_algorithm) detail::count_obeyed(*p.shared, c.what, override_kind::algorithm);
   if (found.used_forced_composition) detail::count_obeyed(*p.shared, c.what, override_kind::composition);
   bool forwarded = !found.served || (found.composed.which == nullptr && found.pure.pure == nullptr);
-  if (!found.served || !forwarded) end_in_memory = 0;  // an algorithm serves the call, or nothing does
+  if (!found.served || !forwarded) end_in_memory = 0;  // an algorithm serves it, or nothing does
   if (s.count < end_in_memory) forwarded = false;
   const forced_choice& forced = p.by->of(c.what);
   if (!forced.algorithm.empty() || !forced.composition.empty() || !p.by->trees || s.count == 0)

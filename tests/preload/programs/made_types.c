@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests bcasts with a datatype, and reductions with an operator, that the program makes for the call
-// and frees after it, as the BLACS do. So handles get new meanings. Each rank describes the same
-// doubles by another datatype. Memory around the items must not change. A datatype that is not
+// Tests bcasts with a datatype, and reductions with an operator, that the program makes for the
+// call and frees after it, as the BLACS do. So handles get new meanings. Each rank describes the
+// same doubles by another datatype. Memory around the items must not change. A datatype that is not
 // committed is an error.
 #include <stdlib.h>
 #include <string.h>
@@ -173,8 +173,8 @@ static MPI_Datatype make_vector(void) {
   return type;
 }
 
-/// A datatype that is made like one that was freed has neither its name nor its attributes. Two that
-/// the program has at once are different ones.
+/// A datatype that is made like one that was freed has neither its name nor its attributes. Two
+/// that the program has at once are different ones.
 static long expect_new_vectors(void) {
   int key;
   MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, count_deletion, &key, NULL);
