@@ -72,8 +72,8 @@ class datatypes {
   void commit(MPI_Datatype handle) noexcept {
     if (!multithreaded_) vectors_.commit(handle);
   }
-  /// Called when the program names the datatype, or sets an attribute of it. So it differs from others
-  /// that are made in the same way.
+  /// Called when the program names the datatype, or sets an attribute of it. So it differs from
+  /// others that are made in the same way.
   void change(MPI_Datatype handle) noexcept {
     if (!multithreaded_) vectors_.forget(handle);
   }

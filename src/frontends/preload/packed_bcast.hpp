@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A short bcast whose items are packed and unpacked, by MPI or, if the datatype is a vector that the
-// program has made, by made_vectors.hpp. Its datatype is not inspected, which takes longer than a
-// short bcast: some programs, such as the BLACS, make a datatype for each call.
+// A short bcast whose items are packed and unpacked, by MPI or, if the datatype is a vector that
+// the program has made, by made_vectors.hpp. Its datatype is not inspected, which takes longer than
+// a short bcast: some programs, such as the BLACS, make a datatype for each call.
 //
 // Each rank alone decides whether it packs. So such a call must match the same call of a rank that
 // passes a dense datatype. It does: tutti moves the data of every bcast as bytes, and the ranks
