@@ -60,6 +60,12 @@ class short_array {
   std::vector<T> many_;
 };
 
+/// The functions that take a datatype apart.
+struct contents_functions {
+  decltype(&MPI_Type_get_contents) get = MPI_Type_get_contents;
+  decltype(&MPI_Type_free) free = MPI_Type_free;
+};
+
 struct type_contents {
   int combiner;
   short_array<int, 7> ints;
@@ -68,15 +74,17 @@ struct type_contents {
 
   /// A predefined type has no contents.
   explicit type_contents(MPI_Datatype type) : type_contents(type, type_envelope(type)) {}
-  type_contents(MPI_Datatype type, const type_envelope& of)
+  /// `by`: pass other functions where something intercepts the MPI_ names.
+  type_contents(MPI_Datatype type, const type_envelope& of, const contents_functions& by = {})
       : combiner(of.combiner),
         ints(of.predefined() ? 0 : of.ints),
         addresses(of.predefined() ? 0 : of.addresses),
-        types(of.predefined() ? 0 : of.types) {
+        types(of.predefined() ? 0 : of.types),
+        free_(by.free) {
     if (of.predefined()) return;
-    check_type_query(MPI_Type_get_contents(type, of.ints, of.addresses, of.types, ints.data(),
-                                           addresses.data(), types.data()),
-                     "MPI_Type_get_contents");
+    check_type_query(
+        by.get(type, of.ints, of.addresses, of.types, ints.data(), addresses.data(), types.data()),
+        "MPI_Type_get_contents");
   }
   type_contents(const type_contents&) = delete;
   type_contents& operator=(const type_contents&) = delete;
@@ -85,10 +93,13 @@ struct type_contents {
       int a = 0, b = 0, c = 0, how = MPI_COMBINER_NAMED;
       if (one != MPI_DATATYPE_NULL && MPI_Type_get_envelope(one, &a, &b, &c, &how) == MPI_SUCCESS &&
           !type_envelope::is_predefined(how))
-        MPI_Type_free(&one);
+        free_(&one);
     }
   }
   bool predefined() const noexcept { return type_envelope::is_predefined(combiner); }
+
+ private:
+  int (*free_)(MPI_Datatype*);
 };
 
 }  // namespace tutti::mpi

@@ -55,13 +55,16 @@ struct decision_of_signature {
   decision made;
 };
 
-/// The same for all communicators with this topology, so that a program that makes many of them
-/// needs no tree for each.
-struct decision_of_topology {
+/// The same for communicators with one topology, so that a program that makes many of them needs no
+/// tree for each.
+struct shared_decisions {
+  struct decision_in_memory {
+    std::uint64_t end_in_memory;  ///< calls with lower counts are made in the memory of the node
+    decision_of_signature one;
+  };
   hierarchy topology;
-  bool whole_job = false;
-  std::uint64_t end_in_memory = 0;  ///< calls with lower counts are made in the memory of the node
-  decision_of_signature one;
+  bool whole_job = false;  ///< for communicators of all ranks
+  std::vector<decision_in_memory> all;
 };
 
 struct communicator_info {
@@ -73,7 +76,8 @@ struct communicator_info {
 
   std::array<std::vector<std::unique_ptr<const cached_decision>>, collective_names.size()> decisions;
   std::array<std::vector<decision_of_signature>, collective_names.size()> by_signature;
-  decision last_packed{false, 1, 0};  ///< of decide_bcast(); initially of no count
+  std::shared_ptr<shared_decisions> shared;  ///< null until it is needed
+  decision last_packed{false, 1, 0};         ///< of decide_bcast(); initially of no count
   group ranks = group::range(0, 1, 1, 0);
   hierarchy topology;
   group_name name;                   ///< the name of `impl`

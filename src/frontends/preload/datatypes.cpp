@@ -110,7 +110,7 @@ class block_sequence {
 // the answer is not obvious it is false, and items are packed.
 bool ordered(MPI_Datatype type, const mpi::type_envelope& envelope) {
   if (envelope.predefined()) return true;
-  const mpi::type_contents c(type, envelope);
+  const mpi::type_contents c(type, envelope, {real<MPI_Type_get_contents>, real<MPI_Type_free>});
   if (!std::all_of(c.types.begin(), c.types.end(), [](MPI_Datatype part) {
         return type_extents(part).compact() && ordered(part, mpi::type_envelope(part));
       }))
@@ -180,9 +180,10 @@ void datatypes::add_vector(MPI_Datatype handle, const vector_arguments& made) {
 }
 
 // Fortran's functions for names and attributes need not call those of C, which this library
-// replaces. So a program that has them frees its datatypes as others do.
+// replaces. So a program that has them frees its datatypes as others do. A library that is loaded
+// after the first datatype was freed is not seen.
 bool datatypes::keeps_vectors() {
-  if (!keeps_vectors_) keeps_vectors_ = !is_imported("mpi_type_set_");
+  if (!keeps_vectors_) keeps_vectors_ = !is_imported("mpi_type_set_") && !is_imported("pmpi_type_set_");
   return *keeps_vectors_;
 }
 
@@ -334,14 +335,16 @@ datatype& datatypes::insert(const datatype& made) {
   return result.position->second;
 }
 
-bool datatypes::may_keep_decisions(MPI_Datatype handle) {
-  if (handle == MPI_DATATYPE_NULL) return true;  // of a barrier
+bool datatypes::use_again(MPI_Datatype handle) {
   const auto held = mutex_.lock();
   const auto at = entries_.find(handle);
   if (at == entries_.end()) return false;  // another thread has freed it
-  datatype& t = at->second;
-  if (!t.named && !std::exchange(t.used_before, true)) return false;
-  return t.has_decisions = true;
+  return at->second.named || std::exchange(at->second.used_before, true);
+}
+
+void datatypes::note_decision(MPI_Datatype handle) {
+  const auto held = mutex_.lock();
+  if (const auto at = entries_.find(handle); at != entries_.end()) at->second.has_decisions = true;
 }
 
 // Returns true if a call still needs the datatype.

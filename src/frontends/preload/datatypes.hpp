@@ -72,8 +72,10 @@ class datatypes {
   void commit(MPI_Datatype handle) noexcept {
     if (!multithreaded_) vectors_.commit(handle);
   }
-  /// Called when the program names the datatype, or sets an attribute of it. So it differs from
-  /// others that are made in the same way.
+  /// No vector is kept from now on. Without effect on those that are kept already.
+  void keep_no_vectors() noexcept { keeps_vectors_ = false; }
+  /// Called when the program names the datatype, sets an attribute of it, or gets its handle again.
+  /// So it differs from others that are made in the same way.
   void change(MPI_Datatype handle) noexcept {
     if (!multithreaded_) vectors_.forget(handle);
   }
@@ -95,11 +97,15 @@ class datatypes {
   void retain(const datatype& type);
   void release(const datatype& type);
 
-  /// Whether to keep the decision for a call with this datatype, which of() has found usable. Not
-  /// if this is the first call of a derived datatype, because some programs make one for each call.
-  bool may_keep_decisions(MPI_Datatype handle);
-  /// Changes whenever a datatype with decisions is forgotten, because its handle may get a new
-  /// meaning.
+  /// Whether an earlier call has used the datatype, which of() has found usable, or it is
+  /// predefined. Some programs make a datatype for each call, for which no decision is kept.
+  bool use_again(MPI_Datatype handle);
+  /// A decision is kept until the datatype ends.
+  void note_decision(MPI_Datatype handle);
+  /// Whether made_vectors knows the datatype.
+  bool is_vector(MPI_Datatype handle) const noexcept { return vectors_.find(handle) != nullptr; }
+  /// Changes whenever a datatype or an operator with decisions is forgotten, because its handle may
+  /// get a new meaning.
   unsigned generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
   void invalidate() noexcept { generation_.fetch_add(1, std::memory_order_relaxed); }
 

@@ -10,7 +10,7 @@
 namespace tutti::preload {
 namespace {
 
-constexpr std::size_t max_shared_decisions = 1024;
+constexpr std::size_t max_topologies = 64, max_shared_decisions = 256;
 
 // Calls with counts below the result are made in the memory of the node by the engine's own
 // collective. With several threads there are none, and the communicator is opened under the lock
@@ -66,19 +66,29 @@ decision decide_by_trees(process& p, communicator_info& m, const call& c, const 
   return d;
 }
 
-// For all communicators with the topology of this one.
+shared_decisions& decisions_of_topology(process& p, communicator_info& m) {
+  if (m.shared) return *m.shared;
+  const bool whole_job = m.size == p.ep->size();
+  for (const auto& one : p.decisions)
+    if (one->whole_job == whole_job && one->topology == m.topology) return *(m.shared = one);
+  if (p.decisions.size() == max_topologies) p.decisions.clear();
+  m.shared = std::make_shared<shared_decisions>(shared_decisions{m.topology, whole_job, {}});
+  p.decisions.push_back(m.shared);
+  return *m.shared;
+}
+
 decision decide_for_topology(process& p, communicator_info& m, const call& c, const agreed_signature& s,
                              const agreed_signature& without_count) {
   const std::uint64_t end_in_memory = end_of_counts_in_memory(p, m, s);
   if (p.multithreaded || p.forces_choices) return decide_by_trees(p, m, c, s, end_in_memory);
-  const bool whole_job = m.size == p.ep->size();
-  for (const decision_of_topology& d : p.decisions)
-    if (d.one.of == without_count && d.one.made.min_count <= s.count && s.count <= d.one.made.max_count &&
-        d.whole_job == whole_job && d.end_in_memory == end_in_memory && d.topology == m.topology)
-      return d.one.made;
+  auto& all = decisions_of_topology(p, m).all;
+  for (const auto& [end, one] : all)
+    if (one.of == without_count && one.made.min_count <= s.count && s.count <= one.made.max_count &&
+        end == end_in_memory)
+      return one.made;
   const decision made = decide_by_trees(p, m, c, s, end_in_memory);
-  if (p.decisions.size() == max_shared_decisions) p.decisions.clear();
-  p.decisions.push_back({m.topology, whole_job, end_in_memory, {without_count, made}});
+  if (all.size() == max_shared_decisions) all.clear();
+  all.push_back({end_in_memory, {without_count, made}});
   return made;
 }
 

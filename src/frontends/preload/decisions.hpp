@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Whether tutti or MPI runs a call. The decision depends on agreed values only, so that all ranks
-// decide alike. The trees decide once for each signature and interval of counts on a communicator.
+// decide alike. The trees decide once for each signature and interval of counts on communicators of
+// one topology.
 #pragma once
 
 #include <cstddef>

@@ -212,6 +212,12 @@ int tutti_internal_MPI_Testall(int a, MPI_Request* b, int* c, MPI_Status* d) {
 }
 int tutti_internal_MPI_Type_commit(MPI_Datatype* a);
 int tutti_internal_MPI_Type_commit(MPI_Datatype* a) { return real<MPI_Type_commit>(a); }
+int tutti_internal_MPI_Type_get_contents(MPI_Datatype a, int b, int c, int d, int* e, MPI_Aint* f,
+                                         MPI_Datatype* g);
+int tutti_internal_MPI_Type_get_contents(MPI_Datatype a, int b, int c, int d, int* e, MPI_Aint* f,
+                                         MPI_Datatype* g) {
+  return real<MPI_Type_get_contents>(a, b, c, d, e, f, g);
+}
 int tutti_internal_MPI_Type_free(MPI_Datatype* a);
 int tutti_internal_MPI_Type_free(MPI_Datatype* a) { return real<MPI_Type_free>(a); }
 int tutti_internal_MPI_Wait(MPI_Request* a, MPI_Status* b);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include <dlfcn.h>
 #include <link.h>
 
 namespace tutti::preload {
@@ -65,6 +66,11 @@ bool is_imported(std::string_view begin) noexcept {
                : 0;
   };
   return dl_iterate_phdr(visit, &begin) != 0;
+}
+
+bool is_in_mpi(const void* function) noexcept {
+  Dl_info of{};
+  return dladdr(function, &of) != 0 && of.dli_fname != nullptr && belongs_to_mpi(of.dli_fname);
 }
 
 }  // namespace tutti::preload

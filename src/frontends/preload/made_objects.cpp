@@ -45,6 +45,19 @@ int MPI_Type_set_attr(MPI_Datatype type, int keyval, void* value) {
   return real<MPI_Type_set_attr>(type, keyval, value);
 }
 
+// The program frees the datatypes that it gets here, and others may hold them still.
+int MPI_Type_get_contents(MPI_Datatype type, int max_ints, int max_addresses, int max_types, int* ints,
+                          MPI_Aint* addresses, MPI_Datatype* types) {
+  const int code =
+      real<MPI_Type_get_contents>(type, max_ints, max_addresses, max_types, ints, addresses, types);
+  process* const p = current();
+  if (code != MPI_SUCCESS || p == nullptr) return code;
+  int a = 0, b = 0, count = 0, combiner = 0;
+  if (PMPI_Type_get_envelope(type, &a, &b, &count, &combiner) == MPI_SUCCESS)
+    for (int i = 0; i < count && i < max_types; ++i) p->types.change(types[i]);
+  return code;
+}
+
 int MPI_Type_free(MPI_Datatype* type) {
   process* const p = current();
   if (p == nullptr || type == nullptr) return real<MPI_Type_free>(type);

@@ -2,7 +2,8 @@
 //
 // Operators of the program that it has freed. Some programs, such as the BLACS, make one for each
 // call. So the next one with the same function is one of these. No two operators that the program
-// has are the same one. Operators have no names and no attributes, so equal ones do not differ.
+// has are the same one. Operators have no names and no attributes, so equal ones do not differ if a
+// function of the program alone decides what they do.
 #pragma once
 
 #include <array>

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "frontends/preload/imports.hpp"
+
 namespace tutti::preload {
 namespace {
 
@@ -95,26 +97,40 @@ operators::~operators() {
 }
 
 MPI_Op operators::take(MPI_User_function* function, bool commutative) {
-  MPI_Op kept = MPI_OP_NULL;
-  {
-    const auto held = mutex_.lock();
-    kept = kept_.take(function, commutative);
-  }
-  if (kept != MPI_OP_NULL) add(kept, function, commutative);
+  const auto held = mutex_.lock();
+  const MPI_Op kept = kept_.take(function, commutative);
+  if (kept != MPI_OP_NULL)
+    insert({.handle = kept, .usable = true, .commutative = commutative, .function = function});
   return kept;
 }
 
-void operators::add(MPI_Op handle, MPI_User_function* function, bool commutative) {
-  const auto held = mutex_.lock();
-  const operator_info made{
-      .handle = handle, .usable = true, .commutative = commutative, .function = function};
+// The mutex is held. There is no entry of this operator.
+void operators::insert(const operator_info& made) {
   if (spare_.empty()) {
-    entries_.try_emplace(handle, made);
+    entries_.try_emplace(made.handle, made);
     return;
   }
-  spare_.key() = handle;
+  spare_.key() = made.handle;
   spare_.mapped() = made;
   spare_ = entries_.insert(std::move(spare_)).node;
+}
+
+// Bindings of MPI to other languages pass a function of their own, and change the operator
+// afterwards.
+void operators::add(MPI_Op handle, MPI_User_function* function, bool commutative) {
+  const bool is_known = function != nullptr && !is_in_mpi(reinterpret_cast<const void*>(function));
+  const auto held = mutex_.lock();
+  const operator_info made{.handle = handle,
+                           .usable = true,
+                           .commutative = commutative,
+                           .function = is_known ? function : nullptr};
+  // Then it was freed by a call that was not seen.
+  if (const auto at = entries_.find(handle); at != entries_.end()) {
+    if (at->second.has_decisions) types_.invalidate();
+    at->second = made;
+    return;
+  }
+  insert(made);
 }
 
 const operator_info& operators::of(MPI_Op handle) {
@@ -131,9 +147,9 @@ const operator_info& operators::of(MPI_Op handle) {
     const quiet_errors guard(handlers_);
     if (PMPI_Op_commutative(handle, &commutes) != MPI_SUCCESS) return none;
   }
-  add(handle, nullptr, commutes != 0);
   const auto held = mutex_.lock();
-  return entries_.at(handle);
+  const operator_info found{.handle = handle, .usable = true, .commutative = commutes != 0};
+  return entries_.try_emplace(handle, found).first->second;
 }
 
 // Tests it by a call of MPI with one element of zeros.
@@ -158,13 +174,22 @@ bool operators::is_allowed(const operator_info& op, const datatype& type) {
   return allowed_[key] = fits;
 }
 
-bool operators::may_keep_decisions(MPI_Op handle) {
+bool operators::use_again(MPI_Op handle) {
   const auto held = mutex_.lock();
   const auto at = entries_.find(handle);
   if (at == entries_.end()) return false;  // another thread has freed it
-  operator_info& op = at->second;
-  if (!op.named && !std::exchange(op.used_before, true)) return false;
-  return op.has_decisions = true;
+  return at->second.named || std::exchange(at->second.used_before, true);
+}
+
+void operators::note_decision(MPI_Op handle) {
+  const auto held = mutex_.lock();
+  if (const auto at = entries_.find(handle); at != entries_.end()) at->second.has_decisions = true;
+}
+
+bool operators::is_of_program(MPI_Op handle) {
+  const auto held = mutex_.lock();
+  const auto at = entries_.find(handle);
+  return at != entries_.end() && !at->second.named;
 }
 
 MPI_Op operators::begin_free(MPI_Op handle) {

@@ -56,26 +56,31 @@ class local_reduction {
 class operators {
  public:
   operators(error_handlers& handlers, datatypes& types, bool multithreaded);
-  const operator_info& of(MPI_Op handle);
   ~operators();
   operators(const operators&) = delete;
   operators& operator=(const operators&) = delete;
 
+  const operator_info& of(MPI_Op handle);
   /// Instead of MPI_Op_create: an operator that the program has freed, or MPI_OP_NULL.
   MPI_Op take(MPI_User_function* function, bool commutative);
-  /// Called when the program has made an operator. `function` null: unknown.
+  /// Called when the program has made an operator.
   void add(MPI_Op handle, MPI_User_function* function, bool commutative);
   /// Whether MPI applies the operator to this datatype. Operators of the program apply to every
   /// datatype.
   bool is_allowed(const operator_info& op, const datatype& type);
   /// As in `datatypes`.
-  bool may_keep_decisions(MPI_Op handle);
+  bool use_again(MPI_Op handle);
+  void note_decision(MPI_Op handle);
+  /// Whether it is known, and not predefined.
+  bool is_of_program(MPI_Op handle);
   /// As datatypes::begin_free().
   MPI_Op begin_free(MPI_Op handle);
   void retain(const operator_info& op);
   void release(const operator_info& op);
 
  private:
+  void insert(const operator_info& made);
+
   error_handlers& handlers_;
   datatypes& types_;
   optional_mutex mutex_;  // not held during calls to MPI

@@ -74,6 +74,7 @@ process::process(MPI_Comm self, bool multithreaded_program)
   world->impl = detail::make_world(shared);
   detail::compare_settings(*world->impl);
   if (!config.check) return;
+  types.keep_no_vectors();  // so that MPI finds those that are not committed
   // This library compares calls before it knows who runs them.
   detail::leave_checked_mode(*world->impl);
   comparison = std::make_unique<call_comparison>(*this);

@@ -44,8 +44,8 @@ struct process {
   std::shared_ptr<const selection> by;  ///< the trees and overrides in force
   std::uint32_t engine_conditions = 0;  ///< of `by`, as bits
   bool forces_choices = false;          ///< `by` has an override
-  /// Unused if several threads of the program may call.
-  std::vector<decision_of_topology> decisions;
+  /// Of the last topologies; unused if several threads of the program may call.
+  std::vector<std::shared_ptr<shared_decisions>> decisions;
   std::shared_ptr<detail::rank_state> shared;
   mpi::mpi_endpoint* ep = nullptr;
   std::unique_ptr<pending_calls> pending;

@@ -99,8 +99,18 @@ void cache_forwarded(const process& p, communicator_info& m, collective what, co
 
 // Some programs make a datatype or an operator for each call.
 bool may_keep_decisions(process& p, const call_key& key) {
-  const bool known_op = key.op == MPI_OP_NULL || p.ops.may_keep_decisions(key.op);
-  return p.types.may_keep_decisions(key.type) && known_op;
+  const bool has_type = key.type != MPI_DATATYPE_NULL, has_op = key.op != MPI_OP_NULL;
+  const bool type_used = !has_type || p.types.use_again(key.type),
+             op_used = !has_op || p.ops.use_again(key.op);
+  if (!type_used || !op_used) return false;
+  if (has_type) p.types.note_decision(key.type);
+  if (has_op) p.ops.note_decision(key.op);
+  return true;
+}
+
+// Whether it is known at once that the next call may have another datatype or operator.
+bool is_made_for_a_call(process& p, const call_key& key) {
+  return p.types.is_vector(key.type) || (key.op != MPI_OP_NULL && p.ops.is_of_program(key.op));
 }
 
 // Translates a call for tutti. Returns false if it is forwarded to MPI.
@@ -220,13 +230,13 @@ std::optional<int> serve(process& p, const arguments& a) {
   communicator_info* m = communicator_cache::slot_of(a.comm).load(std::memory_order_acquire);
   if (m == nullptr || m->comm != a.comm) m = p.communicators.find_or_add(a.comm, *p.ep).get();
   if (m == nullptr || !m->served) return {};
-  if (m->size == 1 && !p.forces_choices) return {};  // without a look at the datatype
   const call_key key = call_key_of(a, *m);
   const cached_decision* const v = find_decision(*m, a.what, key, p.types.generation());
   if (v != nullptr && v->forwarded) {
     cache_forwarded(p, *m, a.what, *v);
     return {};
   }
+  if (m->size == 1 && !p.forces_choices && is_made_for_a_call(p, key)) return {};
   call direct;
   translated_call* translated = nullptr;
   if (v == nullptr || !v->direct || !m->impl || !translate_directly(*v, a, *m, direct)) {

@@ -139,10 +139,17 @@ void translated_call::fill(staged_side& s) {
       types_.pack(p.at, p.items, *p.type, s.staging.data() + p.offset);
       continue;
     }
-    // With their gaps. choose_loop() has found that elements do not overlap.
-    if (p.items != 0)
+    // With their gaps, which are too short to be memory that the program does not have.
+    // choose_loop() has found that elements do not overlap.
+    constexpr std::size_t max_gap = 1024;
+    if (static_cast<std::size_t>(p.type->extent) - p.type->size > max_gap) {
+      packed_.resize(p.items * p.type->size);
+      types_.pack(p.at, p.items, *p.type, packed_.data());
+      types_.unpack(packed_.data(), p.items, *p.type, s.staging.data() + p.offset - p.type->true_lower);
+    } else if (p.items != 0) {
       std::memcpy(s.staging.data() + p.offset, offset_by(p.at, p.type->true_lower),
                   (p.items - 1) * static_cast<std::size_t>(p.type->extent) + p.type->true_extent);
+    }
   }
 }
 

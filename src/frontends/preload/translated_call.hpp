@@ -2,7 +2,7 @@
 //
 // An MPI collective, translated into a call of tutti. Data that is only moved becomes bytes,
 // because ranks may describe the same data by different datatypes. Operands become elements. If a
-// datatype has gaps, the call uses a buffer beside the program's, packed before the call and
+// datatype has gaps, the call uses a buffer beside the program's, filled before the call and
 // unpacked after it.
 #pragma once
 

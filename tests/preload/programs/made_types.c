@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests bcasts with a datatype, and reductions with an operator, that the program makes for the
-// call and frees after it, as the BLACS do. So handles get new meanings. Each rank describes the
-// same doubles by another datatype. Memory around the items must not change. A datatype that is not
-// committed is an error.
+// Tests bcasts with a datatype that the program makes for the call and frees after it, as the BLACS
+// do. So handles get new meanings. Each rank describes the same doubles by another datatype. Memory
+// around the items must not change. A datatype that is not committed is an error.
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,52 +157,6 @@ static int class_of(int code) {
   return class;
 }
 
-static int deleted;  // attributes
-
-static int count_deletion(MPI_Datatype type, int keyval, void* value, void* extra) {
-  (void)type, (void)keyval, (void)value, (void)extra;
-  ++deleted;
-  return MPI_SUCCESS;
-}
-
-static MPI_Datatype make_vector(void) {
-  MPI_Datatype type;
-  MPI_Type_vector(3, 2, 5, MPI_INT, &type);
-  MPI_Type_commit(&type);
-  return type;
-}
-
-/// A datatype that is made like one that was freed has neither its name nor its attributes. Two
-/// that the program has at once are different ones.
-static long expect_new_vectors(void) {
-  int key;
-  MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, count_deletion, &key, NULL);
-  for (int i = 0; i < 4; ++i) {
-    MPI_Datatype one = make_vector(), other = make_vector();
-    if (one == other) fail("vectors", "two vectors have the same handle");
-    char name[MPI_MAX_OBJECT_NAME];
-    int length = 0, found = 0, size = 0;
-    void* value;
-    for (int second = 0; second < 2; ++second) {
-      MPI_Type_get_name(second ? other : one, name, &length);
-      if (length != 0) fail("vectors", "a new vector has the name %s", name);
-      MPI_Type_get_attr(second ? other : one, key, &value, &found);
-      if (found) fail("vectors", "a new vector has an attribute");
-    }
-    if (i % 2 == 0) MPI_Type_set_name(one, "old");
-    if (i / 2 == 0) MPI_Type_set_attr(other, key, name);
-    MPI_Type_free(&one);
-    if (one != MPI_DATATYPE_NULL) fail("vectors", "a freed vector is not null");
-    MPI_Type_size(other, &size);
-    if (size != 6 * (int)sizeof(int)) fail("vectors", "the other vector has %d bytes", size);
-    deleted = 0;
-    MPI_Type_free(&other);
-    if (deleted != (i / 2 == 0)) fail("vectors", "%d attributes of a freed vector were deleted", deleted);
-  }
-  MPI_Type_free_keyval(&key);
-  return 4;
-}
-
 /// A datatype made like one that was freed may be committed already, so this one is new.
 static void expect_uncommitted(MPI_Comm comm) {
   MPI_Comm own;
@@ -226,104 +179,6 @@ static void expect_uncommitted(MPI_Comm comm) {
     if (memory[MARGIN + i] != i) fail("bcast", "a datatype that is now committed receives nothing");
   MPI_Type_free(&type);
   MPI_Comm_free(&own);
-}
-
-/// More vectors at once than tutti remembers, each with a distance of its own.
-static long run_many_vectors(MPI_Comm comm) {
-  enum { MANY = 150 };
-  MPI_Datatype types[MANY];
-  const int rank = rank_in(comm), ranks = size_of(comm);
-  for (int i = 0; i < MANY; ++i) {
-    MPI_Type_vector(2, 1, 2 + i, MPI_DOUBLE, &types[i]);
-    MPI_Type_commit(&types[i]);
-  }
-  for (int round = 0; round < 3; ++round)
-    for (int i = 0; i < MANY; ++i) {
-      const int root = (i + round) % ranks;
-      for (int k = 0; k < MANY + 3; ++k) memory[k] = UNTOUCHED;
-      if (rank == root) memory[0] = value(0, i), memory[2 + i] = value(1, i);
-      expect_success(MPI_Bcast(memory, 1, types[i], root, comm), "bcast", "one of many vectors");
-      for (int k = 0; k < MANY + 3; ++k) {
-        const double expected = k == 0 ? value(0, i) : k == 2 + i ? value(1, i) : UNTOUCHED;
-        if (memory[k] != expected)
-          fail("bcast", "double %d of vector %d is %g in place of %g", k, i, memory[k], expected);
-      }
-    }
-  for (int i = 0; i < MANY; ++i) MPI_Type_free(&types[i]);
-  return 3L * MANY;
-}
-
-static void add(void* in, void* inout, int* n, MPI_Datatype* type) {
-  (void)type;
-  for (int i = 0; i < *n; ++i) ((double*)inout)[i] += ((double*)in)[i];
-}
-
-static void larger(void* in, void* inout, int* n, MPI_Datatype* type) {
-  (void)type;
-  for (int i = 0; i < *n; ++i)
-    if (((double*)in)[i] > ((double*)inout)[i]) ((double*)inout)[i] = ((double*)in)[i];
-}
-
-/// Keeps the left operand, so it is not commutative.
-static void left(void* in, void* inout, int* n, MPI_Datatype* type) {
-  (void)type;
-  memcpy(inout, in, (size_t)*n * sizeof(double));
-}
-
-enum { ADD, LARGER, LEFT, FUNCTIONS };
-
-static void make_operator(int function, MPI_Op* op) {
-  MPI_User_function* const functions[] = {add, larger, left};
-  MPI_Op_create(functions[function], function != LEFT, op);
-}
-
-static double reduced_value(int function, int ranks, int k, int seed) {
-  double sum = 0;
-  if (function == LEFT) return value(k, seed);
-  if (function == LARGER) return value(k, ranks - 1 + seed);
-  for (int r = 0; r < ranks; ++r) sum += value(k, r + seed);
-  return sum;
-}
-
-static void reduce_by(MPI_Comm comm, int function, MPI_Op op, int n, int seed) {
-  const int rank = rank_in(comm), ranks = size_of(comm), root = seed * 3 % ranks;
-  double in[8], out[8], all[8];
-  for (int k = 0; k < n; ++k) in[k] = value(k, rank + seed);
-  expect_success(MPI_Allreduce(in, all, n, MPI_DOUBLE, op, comm), "allreduce", "an operator of its own");
-  expect_success(MPI_Reduce(in, out, n, MPI_DOUBLE, op, root, comm), "reduce", "an operator of its own");
-  for (int k = 0; k < n; ++k) {
-    const double expected = reduced_value(function, ranks, k, seed);
-    if (all[k] != expected)
-      fail("allreduce", "function %d yields %g in place of %g", function, all[k], expected);
-    if (rank == root && out[k] != expected)
-      fail("reduce", "function %d yields %g in place of %g", function, out[k], expected);
-  }
-}
-
-/// An operator for each call, and one for several calls. Its successor may have the same handle and
-/// another function, which may not be commutative.
-static long run_operators(MPI_Comm comm) {
-  long cases = 0;
-  for (int i = 0; i < 60; ++i) {
-    const int function = i * 7 % FUNCTIONS, uses = i % 4 == 0 ? 5 : 1;
-    MPI_Op op;
-    make_operator(function, &op);
-    for (int use = 0; use < uses; ++use, ++cases) reduce_by(comm, function, op, 1 + (i + use) % 8, i + use);
-    MPI_Op_free(&op);
-    reduce_by(comm, ADD, MPI_SUM, 1 + i % 8, i);
-  }
-  // Two with the same function at once.
-  for (int i = 0; i < 4; ++i) {
-    MPI_Op one, other;
-    make_operator(LARGER, &one);
-    make_operator(LARGER, &other);
-    if (one == other) fail("operators", "two operators have the same handle");
-    MPI_Op_free(&one);
-    if (one != MPI_OP_NULL) fail("operators", "a freed operator is not null");
-    reduce_by(comm, LARGER, other, 3, i);
-    MPI_Op_free(&other);
-  }
-  return cases;
 }
 
 /// Sums at changing roots, between which the count changes too.
@@ -355,8 +210,6 @@ int main(int argc, char** argv) {
   MPI_Comm_split(MPI_COMM_WORLD, 0, -rank_in(MPI_COMM_WORLD), &reversed);
   long cases = run_kinds(MPI_COMM_WORLD, all) + run_kinds(reversed, all);
   cases += run_reduces(MPI_COMM_WORLD) + run_reduces(reversed);
-  cases += run_operators(MPI_COMM_WORLD) + run_operators(reversed) + run_many_vectors(MPI_COMM_WORLD);
-  cases += expect_new_vectors();
   if (!all) expect_uncommitted(MPI_COMM_WORLD);  // MPI gets these calls
   MPI_Comm_free(&reversed);
   MPI_Type_free(&kept);
