@@ -158,7 +158,11 @@ void branch(const options& o, calls_to_time& calls) {
     double seconds = 0;
     const bool has_result = read(ends[0], &seconds, sizeof seconds) == sizeof seconds;
     close(ends[0]);
-    write_all(calls.results, (has_result ? json(seconds) : json(reason)).dump() + "\n");
+    // From 2^31 elements on, counts of SMPI overflow.
+    const json result = !has_result   ? json(reason)
+                        : seconds > 0 ? json(seconds)
+                                      : json("not run: SMPI sends nothing");
+    write_all(calls.results, result.dump() + "\n");
   }
   _exit(0);
 }
