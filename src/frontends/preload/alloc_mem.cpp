@@ -14,7 +14,7 @@ extern "C" {
 
 int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
   // An info object may ask for an alignment, or a kind of memory.
-  const process* const p = current_process.load(std::memory_order_acquire);
+  const process* const p = current();
   if (size > 0 && baseptr != nullptr && info == MPI_INFO_NULL && p != nullptr &&
       p->ep->memory().shares_buffers())
     if (void* const memory = tutti::shm::shared_arena::try_allocate(static_cast<std::size_t>(size), 64)) {

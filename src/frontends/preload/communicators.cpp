@@ -22,7 +22,7 @@ void set_name(process* p, int code, const MPI_Comm* made, const std::optional<gr
 // its arguments.
 template <class Create>
 int create_collectively(MPI_Comm parent, MPI_Comm* made, Create create) {
-  process* const p = current_process.load(std::memory_order_acquire);
+  process* const p = current();
   const auto name = p != nullptr ? p->names.next_name(parent) : std::nullopt;
   const int code = forward_to_mpi(parent, create);
   set_name(p, code, made, name);
@@ -32,7 +32,7 @@ int create_collectively(MPI_Comm parent, MPI_Comm* made, Create create) {
 // The same for a nonblocking call.
 template <class Create>
 int create_nonblocking(MPI_Comm parent, MPI_Comm* made, Create create) {
-  process* const p = current_process.load(std::memory_order_acquire);
+  process* const p = current();
   const auto name = p != nullptr ? p->names.next_name(parent) : std::nullopt;
   const int code = create();
   set_name(p, code, made, name);
@@ -86,7 +86,7 @@ int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
 }
 
 int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
-  process* const p = current_process.load(std::memory_order_acquire);
+  process* const p = current();
   const auto name = p != nullptr ? p->names.next_name(comm, group, tag) : std::nullopt;
   // Not all ranks of `comm` call it.
   const int code =
@@ -166,7 +166,7 @@ int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_co
   const int code = forward_to_mpi(local_comm, [=] {
     return real<MPI_Intercomm_create>(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
   });
-  set_name(current_process.load(std::memory_order_acquire), code, newintercomm, {});
+  set_name(current(), code, newintercomm, {});
   return code;
 }
 
@@ -177,7 +177,7 @@ int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
   if (const auto code = compare_call(intercomm, "MPI_Intercomm_merge")) return *code;
   const int code =
       forward_to_mpi(intercomm, [=] { return real<MPI_Intercomm_merge>(intercomm, high, newintracomm); });
-  process* const p = current_process.load(std::memory_order_acquire);
+  process* const p = current();
   std::optional<group_name> name;
   if (p != nullptr && code == MPI_SUCCESS && newintracomm != nullptr && is_within_world(*newintracomm)) {
     group_name agreed = p->names.unique(p->ep->rank());
@@ -229,13 +229,13 @@ int MPI_Comm_join(int fd, MPI_Comm* intercomm) {
 int MPI_Comm_disconnect(MPI_Comm* comm) {
   const MPI_Comm which = comm != nullptr ? *comm : MPI_COMM_NULL;
   if (const auto code = compare_call(which, "MPI_Comm_disconnect")) return *code;
-  process* const p = current_process.load(std::memory_order_acquire);
+  process* const p = current();
   if (p != nullptr && comm != nullptr) p->names.remove(which);
   return forward_to_mpi(which, [=] { return real<MPI_Comm_disconnect>(comm); });
 }
 
 int MPI_Comm_free(MPI_Comm* comm) {
-  process* const p = current_process.load(std::memory_order_acquire);
+  process* const p = current();
   if (p != nullptr && comm != nullptr) p->names.remove(*comm);
   return real<MPI_Comm_free>(comm);
 }

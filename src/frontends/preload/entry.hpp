@@ -15,7 +15,7 @@ namespace tutti::preload {
 // The state of this process. Null if the call goes to MPI at once: no such state exists, or tutti
 // neither serves the communicator nor counts its calls.
 inline process* serving_process(const arguments& a) noexcept {
-  process* const p = current_process.load(std::memory_order_acquire);
+  process* const p = current();
   const communicator_info* m = communicator_cache::slot_of(a.comm).load(std::memory_order_acquire);
   return p == nullptr || (m != nullptr && m->comm == a.comm && !m->served && !p->stats) ? nullptr : p;
 }
@@ -24,7 +24,7 @@ inline process* serving_process(const arguments& a) noexcept {
 /// the call with those of the other ranks. If the ranks differ, it returns an MPI error code. The
 /// entry point must then return that code and not make the call.
 inline std::optional<int> compare_call(MPI_Comm comm, const char* call) {
-  process* const p = current_process.load(std::memory_order_acquire);
+  process* const p = current();
   if (p == nullptr || !p->comparison) [[likely]]
     return {};
   return p->comparison->compare(comm, call);
@@ -32,7 +32,7 @@ inline std::optional<int> compare_call(MPI_Comm comm, const char* call) {
 
 /// The same for a nonblocking call.
 inline std::optional<int> compare_nonblocking_call(MPI_Comm comm, const char* call) {
-  process* const p = current_process.load(std::memory_order_acquire);
+  process* const p = current();
   if (p == nullptr || !p->comparison) [[likely]]
     return {};
   return p->comparison->compare(comm, call, true);
@@ -43,7 +43,7 @@ inline std::optional<int> compare_nonblocking_call(MPI_Comm comm, const char* ca
 /// `waits_for_all` has the meaning that it has in pending_calls::call_blocking().
 template <class Real>
 int forward_to_mpi(MPI_Comm comm, Real&& mpi_call, bool waits_for_all = true) {
-  process* const p = current_process.load(std::memory_order_acquire);
+  process* const p = current();
   if (p == nullptr || pending_calls::empty()) [[likely]]
     return mpi_call();
   return p->pending->call_blocking(
@@ -54,7 +54,7 @@ int forward_to_mpi(MPI_Comm comm, Real&& mpi_call, bool waits_for_all = true) {
 /// Completes tutti's pending calls on `comm` (pending_calls::drain). Called before an MPI call that
 /// waits for other jobs, in which tutti cannot progress.
 inline void drain_pending(MPI_Comm comm) {
-  process* const p = current_process.load(std::memory_order_acquire);
+  process* const p = current();
   if (p != nullptr && !pending_calls::empty()) p->pending->drain(comm);
 }
 

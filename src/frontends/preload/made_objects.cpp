@@ -4,13 +4,7 @@
 // still need what it frees, and later ones may use what it makes.
 #include "frontends/preload/preload_process.hpp"
 
-namespace {
-
 using namespace tutti::preload;
-
-process* current() noexcept { return current_process.load(std::memory_order_acquire); }
-
-}  // namespace
 
 extern "C" {
 

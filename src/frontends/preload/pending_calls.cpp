@@ -48,7 +48,7 @@ int pending_calls::query(void* extra, MPI_Status* status) {
 int pending_calls::free_request(void* extra) {
   auto& one = *static_cast<nonblocking_call*>(extra);
   if (one.code != MPI_SUCCESS) --failures_;
-  if (current_process.load(std::memory_order_acquire) != nullptr) one.owner.recycle(one);
+  if (current() != nullptr) one.owner.recycle(one);
   return MPI_SUCCESS;
 }
 

@@ -74,6 +74,7 @@ class internal_errors {
 
 /// Null before MPI_Init and after MPI_Finalize, and if tutti cannot serve this program.
 inline std::atomic<process*> current_process{nullptr};
+inline process* current() noexcept { return current_process.load(std::memory_order_acquire); }
 
 /// Tutti's part of MPI_Init and MPI_Finalize.
 void begin_process();

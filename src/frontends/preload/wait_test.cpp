@@ -13,7 +13,7 @@ using namespace tutti::preload;
 // Null: MPI's own function does everything. With several threads, another one may begin a call
 // during this wait.
 pending_calls* active_calls() noexcept {
-  if (process* const p = current_process.load(std::memory_order_acquire))
+  if (process* const p = current())
     if (!pending_calls::empty() || pending_calls::failures() != 0 ||
         (p->multithreaded && p->serves_nonblocking)) [[unlikely]]
       return p->pending.get();
@@ -29,7 +29,7 @@ void progress_pending() {
 // to MPI's handler.
 template <class Call>
 int call_mpi(Call call) {
-  process* const p = current_process.load(std::memory_order_acquire);
+  process* const p = current();
   const std::size_t before = pending_calls::failures();
   if (before == 0 || p == nullptr) [[likely]]
     return call();
@@ -45,7 +45,7 @@ int call_mpi(Call call) {
 
 // In checked mode, ranks that receive messages must not count as stuck.
 void progressed() {
-  process* const p = current_process.load(std::memory_order_acquire);
+  process* const p = current();
   if (p == nullptr || !p->comparison) return;
   const auto held = p->mutex.lock();
   p->ep->progressed();

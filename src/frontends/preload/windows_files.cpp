@@ -14,7 +14,7 @@ using namespace tutti::preload;
 // Checked mode gets the members of a window or file from the communicator of which it was made.
 template <class Handle>
 int register_object(MPI_Comm comm, int code, const Handle* handle) {
-  process* const p = current_process.load(std::memory_order_acquire);
+  process* const p = current();
   if (p != nullptr && p->comparison && code == MPI_SUCCESS && handle != nullptr)
     p->comparison->register_object(handle_id(*handle), comm,
                                    std::is_same_v<Handle, MPI_File> ? "a file" : "a window");
@@ -24,7 +24,7 @@ int register_object(MPI_Comm comm, int code, const Handle* handle) {
 // Called before a call that all members make.
 template <class Handle>
 std::optional<int> compare_object_call(Handle handle, const char* call) {
-  process* const p = current_process.load(std::memory_order_acquire);
+  process* const p = current();
   if (p != nullptr && p->comparison) [[unlikely]]
     return p->comparison->compare_object_call(handle_id(handle), call);
   return {};
@@ -35,7 +35,7 @@ template <class Handle>
 std::optional<int> compare_last_call(const Handle* handle, const char* call) {
   if (handle == nullptr) return {};
   const std::optional<int> code = compare_object_call(*handle, call);
-  process* const p = current_process.load(std::memory_order_acquire);
+  process* const p = current();
   if (p != nullptr && p->comparison) p->comparison->unregister_object(handle_id(*handle));
   return code;
 }
