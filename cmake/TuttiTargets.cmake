@@ -158,6 +158,11 @@ function(tutti_complete target)
   tutti_generate_trees("${PROJECT_SOURCE_DIR}/trees" "${names}" "${generated}/trees.cpp")
   tutti_generate_machines("${PROJECT_SOURCE_DIR}/machines" "${generated}/machines.cpp")
   target_sources(${target} PRIVATE "${generated}/engines.cpp" "${generated}/trees.cpp" "${generated}/machines.cpp")
+  if(NOT target STREQUAL "write_tree_images")
+    set_source_files_properties("${PROJECT_BINARY_DIR}/generated/tree_images.cpp" PROPERTIES GENERATED ON)
+    target_sources(${target} PRIVATE "${PROJECT_BINARY_DIR}/generated/tree_images.cpp")
+    add_dependencies(${target} tree_images)
+  endif()
   foreach(folder IN LISTS further)
     file(GLOB_RECURSE files CONFIGURE_DEPENDS "${folder}/engines/*.cpp")
     target_sources(${target} PRIVATE ${files})
@@ -176,6 +181,26 @@ function(tutti_generate_trees folder engines output)
       -P "${PROJECT_SOURCE_DIR}/cmake/trees.cmake"
     DEPENDS ${files} "${output}.files" "${PROJECT_SOURCE_DIR}/cmake/trees.cmake"
     COMMENT "Embedding the built-in trees" VERBATIM)
+endfunction()
+
+# Makes the target tree_images, which generates generated/tree_images.cpp: the built-in trees as the
+# library reads them (src/selection/tree_image.hpp). Where the build cannot run its own programs, the
+# library reads their texts.
+function(tutti_generate_tree_images core_objects)
+  set(output "${PROJECT_BINARY_DIR}/generated/tree_images.cpp")
+  if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
+    file(CONFIGURE OUTPUT "${output}" CONTENT "#include \"selection/tree_image.hpp\"
+std::string_view tutti::detail::builtin_image(std::string_view) noexcept { return {}; }
+")
+    add_custom_target(tree_images)
+    return()
+  endif()
+  add_executable(write_tree_images "${PROJECT_SOURCE_DIR}/tools/tree_images/write_tree_images.cpp"
+    $<TARGET_OBJECTS:tutti_objects> ${core_objects})
+  tutti_complete(write_tree_images)
+  add_custom_command(OUTPUT "${output}" COMMAND write_tree_images "${output}"
+    COMMENT "Writing the images of the built-in trees" VERBATIM)
+  add_custom_target(tree_images DEPENDS "${output}")
 endfunction()
 
 # Generates a source file with the machine files of a folder.

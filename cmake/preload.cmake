@@ -3,6 +3,8 @@
 # Builds the library that interposes tutti before an MPI (LD_PRELOAD), for programs that do not know
 # tutti. It contains the engine and all of tutti, and exports only MPI's own names.
 
+include(CheckLinkerFlag)
+
 # tutti_add_heap(): makes tutti-heap, in the same folder: the functions for memory of the C library
 # (src/frontends/preload/heap). Only programs that request it load it, and it needs no MPI.
 function(tutti_add_heap)
@@ -61,6 +63,14 @@ function(tutti_add_preload mpi)
   target_include_directories(${library} SYSTEM PRIVATE $<TARGET_PROPERTY:nlohmann_json::nlohmann_json,INTERFACE_INCLUDE_DIRECTORIES>)
   target_link_libraries(${library} PRIVATE tutti_whole ${TUTTI_MPI_${mpi}_LIBRARIES} ${TUTTI_HWLOC_LIBRARIES} Threads::Threads ${CMAKE_DL_LIBS})
   target_link_options(${library} PRIVATE "-Wl,--version-script=${PROJECT_SOURCE_DIR}/src/frontends/preload/preload_exports.map")
+  # Most programs of MPI do not load the library of C++. It would be half of the time that it takes
+  # to load this one. Sanitizers interpose its functions.
+  if(NOT TUTTI_SANITIZE)
+    check_linker_flag(CXX -static-libstdc++ TUTTI_HAS_STATIC_LIBSTDCXX)
+    if(TUTTI_HAS_STATIC_LIBSTDCXX)
+      target_link_options(${library} PRIVATE -static-libstdc++)
+    endif()
+  endif()
   # Some of the MPIs' entry points for Fortran call MPI_X, others call PMPI_X.
   set(names "")
   foreach(source IN LISTS sources)

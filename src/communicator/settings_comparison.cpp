@@ -8,6 +8,7 @@
 #include "base/environment_variables.hpp"
 #include "base/report_text.hpp"
 #include "communicator/checked_mode.hpp"
+#include "selection/tree_image.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {

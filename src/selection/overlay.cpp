@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "base/report_text.hpp"
-#include "selection/tree.hpp"
+#include "selection/tree_image.hpp"
 #include "selection/truth_set.hpp"
 
 namespace tutti::detail {
@@ -75,6 +75,7 @@ document overlay(const document& base, const document& over) {
 }
 
 document builtin_document(std::string_view engine) {
+  if (const std::string_view image = builtin_image(engine); !image.empty()) return read_image(image);
   const std::string_view text = builtin_tree(engine);
   if (text.empty()) throw std::invalid_argument("there is no built-in tree \"" + echoed(engine) + "\"");
   read_result read = read_tree(text, "trees/" + std::string(engine) + ".json", extent::whole, true);

@@ -33,6 +33,31 @@ std::vector<std::string> extract_command(int& argc, char** argv) {
   return mark == end ? std::vector<std::string>() : std::vector<std::string>(mark + 1, end);
 }
 
+// Adds the subcommand that the user typed, or all of them if it is none. The options of the others
+// take longer than all else that `tutti preload` does.
+void add_subcommands(CLI::App& app, int& status, std::string_view typed,
+                     const std::vector<std::string>& command) {
+  using namespace tutti::tool;
+  struct subcommand {
+    std::string_view name;
+    void (*add)(CLI::App&, int&);
+  };
+  static constexpr subcommand all[] = {
+      {"info", add_info},    {"list", add_list}, {"show", add_show},       {"simulate", add_simulate},
+      {"check", add_check},  {"tree", add_tree}, {"explain", add_explain}, {"validate", add_validate},
+      {"diff", add_diff},    {"tune", add_tune}, {"measure", add_measure}, {"preload", nullptr},
+      {"import", add_import}};
+  const bool one =
+      std::any_of(std::begin(all), std::end(all), [&](const subcommand& s) { return s.name == typed; });
+  for (const subcommand& s : all) {
+    if (one && s.name != typed) continue;
+    if (s.add != nullptr)
+      s.add(app, status);
+    else
+      add_preload(app, status, command);
+  }
+}
+
 // Returns the subcommand that the user typed if it does not exist, else null.
 const char* unknown_subcommand(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || (argv[1][0] == '-' && argv[1][1] != 0)) return nullptr;
@@ -100,19 +125,7 @@ int main(int argc, char** argv) {
       "  tutti check allreduce/ring --ranks 1..16\n"
       "  tutti preload -- mpirun -n 4 ./app\n");
   int status = 0;
-  tutti::tool::add_info(app, status);
-  tutti::tool::add_list(app, status);
-  tutti::tool::add_show(app, status);
-  tutti::tool::add_simulate(app, status);
-  tutti::tool::add_check(app, status);
-  tutti::tool::add_tree(app, status);
-  tutti::tool::add_explain(app, status);
-  tutti::tool::add_validate(app, status);
-  tutti::tool::add_diff(app, status);
-  tutti::tool::add_tune(app, status);
-  tutti::tool::add_measure(app, status);
-  tutti::tool::add_preload(app, status, command);
-  tutti::tool::add_import(app, status);
+  add_subcommands(app, status, argc > 1 ? argv[1] : "", command);
   if (const char* typed = unknown_subcommand(app, argc, argv)) return report_unknown_subcommand(app, typed);
   if (const char* typed = unknown_option(app, argc, argv)) return report_unknown_option(app, typed);
   try {

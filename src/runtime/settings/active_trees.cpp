@@ -127,10 +127,4 @@ std::uint32_t engine_conditions_of(const document& trees, const endpoint& ep, bo
   return engine_bits(trees, ep.conditions());
 }
 
-std::uint64_t hash_of(const document& trees) {
-  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
-  for (const unsigned char c : write_tree(trees)) hash = (hash ^ c) * 1099511628211u;
-  return hash;
-}
-
 }  // namespace tutti::detail

@@ -34,7 +34,4 @@ std::shared_ptr<const document> load_trees(std::string_view builtin);
 /// stderr.
 std::uint32_t engine_conditions_of(const document& trees, const endpoint& ep, bool report_unknown);
 
-/// A hash: equal for equal trees, and with high probability different otherwise.
-std::uint64_t hash_of(const document& trees);
-
 }  // namespace tutti::detail

@@ -43,6 +43,7 @@ class process_receiver {
     int pid = 0;  // in the receiver's namespace
     const std::byte* cells = nullptr;
     std::size_t cell_bytes = 0;
+    const std::atomic<std::uint32_t>* aborted = nullptr;  // segment::abort_word(); null: never
   };
   process_receiver(process_lines<T>& lines, const peer& from, const wakeup_words<M>& words,
                    refusal_report& refusals, std::uint32_t start = 0, p2p_arrivals* arrivals = nullptr)
@@ -279,13 +280,20 @@ class process_receiver {
     progress();
   }
 
+  // A sender that has noticed the loss of a rank may have reused the memory that this rank has read.
+  remote_read confirmed(remote_read got) const noexcept {
+    if (got != remote_read::complete || from_.aborted == nullptr) return got;
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return from_.aborted->load(std::memory_order_relaxed) == 0 ? got : remote_read::gone;
+  }
   void read(recv_request& r, const remote_message& m) {
     r.bytes = m.bytes;
     r.state = recv_request::phase::receiving;
     int error = 0;
-    switch (r.take != nullptr ? read_pieces(r, m, error)
-                              : M::read_remote(from_.pid, r.target, m.address,
-                                               std::min<std::size_t>(m.bytes, r.capacity), error)) {
+    switch (confirmed(r.take != nullptr
+                          ? read_pieces(r, m, error)
+                          : M::read_remote(from_.pid, r.target, m.address,
+                                           std::min<std::size_t>(m.bytes, r.capacity), error))) {
       case remote_read::complete:
         acknowledge(m.number, false);
         return complete(r);

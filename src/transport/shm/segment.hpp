@@ -101,6 +101,8 @@ class segment {
   int lost_rank() const noexcept {
     return static_cast<int>(header().aborted.load(std::memory_order_acquire)) - 1;
   }
+  /// Not 0: the job has lost a rank. Ranks that have noticed it reuse memory that others read.
+  const std::atomic<std::uint32_t>& abort_word() const noexcept { return header().aborted; }
   /// False in a process that a rank has forked. It may read the segment, but it is no rank: abort()
   /// and close() change nothing there for the others.
   bool is_rank() const noexcept;

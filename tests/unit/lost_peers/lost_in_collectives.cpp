@@ -2,6 +2,7 @@
 //
 // A rank ends at each step of collectives in memory. The others notice it, and take no unfinished
 // data for a result.
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -85,12 +86,25 @@ TEST(lost_in_collectives, in_calls_that_overlap) {
   });
 }
 
+// The program reuses its memory as soon as a call has ended, also with an exception.
+class reused_memory {
+ public:
+  explicit reused_memory(std::vector<std::byte>& memory) : memory_(memory) {}
+  reused_memory(const reused_memory&) = delete;
+  reused_memory& operator=(const reused_memory&) = delete;
+  ~reused_memory() { std::fill(memory_.begin(), memory_.end(), std::byte{9}); }
+
+ private:
+  std::vector<std::byte>& memory_;
+};
+
 // Rank `owner` shares the address of its buffer. Readers that are refused get messages.
 void by_address(mortal_rank& me, int owner) {
   constexpr std::size_t bytes = 3000;
   auto& of = me.calls;
   const std::uint64_t n = of.begin();
   std::vector<std::byte> data(bytes, me.rank() == owner ? std::byte{5} : std::byte{0});
+  const reused_memory reused(data);
   if (me.rank() == owner) {
     me.wait([&] { return of.may_post(n, 8); });
     const std::uint64_t address = reinterpret_cast<std::uintptr_t>(data.data());
@@ -118,8 +132,7 @@ void by_address(mortal_rank& me, int owner) {
   me.wait([&] { return of.has_posted(n, owner); });
   std::uint64_t address = 0;
   mortal_memory::read(&address, of.operand_of(n, owner, 8), 8);
-  int error = 0;
-  const remote_read how = mortal_memory::read_remote(me.pid_of(owner), data.data(), address, bytes, error);
+  const remote_read how = me.read(owner, data.data(), address, bytes);
   if (how == remote_read::gone) me.wait([] { return false; });
   if (how == remote_read::refused) {
     of.request_messages();

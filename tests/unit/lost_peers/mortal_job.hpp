@@ -132,14 +132,20 @@ class mortal_rank {
       senders_.back() = std::make_unique<sender>(lines(rank, r), pool_, words, r);
       senders_.back()->set_by_address_above(by_address_above);
       receivers_.back() = std::make_unique<receiver>(
-          lines(r, rank), receiver::peer{r, s.pid(r), s.at(l.cells, r), mortal_cell_bytes}, words, refusals_,
-          0, &arrivals);
+          lines(r, rank), receiver::peer{r, s.pid(r), s.at(l.cells, r), mortal_cell_bytes, &s.abort_word()},
+          words, refusals_, 0, &arrivals);
       receivers_.back()->permit_reads(true);
     }
   }
 
   int rank() const noexcept { return rank_; }
   int pid_of(int r) const noexcept { return segment_.pid(r); }
+  /// As address_environment::read() of the MPI engine.
+  remote_read read(int r, void* to, std::uint64_t address, std::size_t bytes) const {
+    int error = 0;
+    const remote_read got = mortal_memory::read_remote(pid_of(r), to, address, bytes, error);
+    return got == remote_read::complete && segment_.lost_rank() >= 0 ? remote_read::gone : got;
+  }
   sender& to(int r) noexcept { return *senders_[static_cast<std::size_t>(r)]; }
   receiver& from(int r) noexcept { return *receivers_[static_cast<std::size_t>(r)]; }
   watching_waiter waiter() noexcept { return {segment_, rank_}; }
