@@ -32,8 +32,8 @@ void node_memory::open(MPI_Comm node, memory_use requested) {
   check(MPI_Comm_size(node, &size), "run", rank_);
   static_assert(detail::post_line_bytes == collectives::inline_bytes);
   slot_bytes_ = detail::slot_bytes_of_node(size);
-  const shm::group_memory::sizes sizes{size, collectives::bytes(0), collectives::bytes(slot_bytes_),
-                                       collectives::head_bytes(slot_bytes_)};
+  shm::group_memory::sizes sizes{size, collectives::bytes(0), collectives::bytes(slot_bytes_),
+                                 collectives::head_bytes(slot_bytes_)};
   shm::segment_layout layout(size);
   const auto of_messages = shm::process_messages::layout::of(size);
   const shm::segment_part words_part = layout.add("wakeup words", of_messages.shared_bytes());
@@ -54,8 +54,11 @@ void node_memory::open(MPI_Comm node, memory_use requested) {
   const std::vector<int> pids(blocks.size());  // no message travels by address
   messages_.emplace(of_messages, memory.at(words_part), blocks, pids, rank_,
                     shm::process_messages::settings{});
-  groups_.emplace(memory.at(groups_part), sizes);
   const bool has_pages = memory.kind() == shm::memory_kind::window || !shm::process_memory::can_allocate();
+  // Memory of a file system may have a tight limit, so its groups get all or nothing.
+  slots_have_pages_ = has_pages || memory.kind() != shm::memory_kind::memfd;
+  sizes.only_heads_get_pages = !slots_have_pages_;
+  groups_.emplace(memory.at(groups_part), sizes);
   if (rank_ == 0) groups_->initialize(0, has_pages);
   messages_->offer();
   for (int r = 0; r < size; ++r) pids_.push_back(r == rank_ ? 0 : memory.pid(r));
@@ -160,7 +163,8 @@ std::unique_ptr<node_memory::collectives> node_memory::collectives_of(
   for (std::size_t i = 0; i < members.size(); ++i)
     blocks.push_back(found.memory + i * collectives::bytes(slots));
   if (first_call_ != 0) collectives::start_at(blocks[static_cast<std::size_t>(member)], slots, first_call_);
-  return std::make_unique<collectives>(blocks, members, member, slots, messages_->words(), first_call_);
+  return std::make_unique<collectives>(blocks, members, member, slots, messages_->words(), first_call_,
+                                       slots_have_pages_);
 }
 
 }  // namespace tutti::mpi

@@ -84,7 +84,8 @@ bool varying_blocks::post(const call& c, memory_progress& p) {
   const std::uint64_t place_word = in_line ? 0 : 1;
   std::byte* const line = of_.operand(p.number, line_bytes);
   memory::write(line, &place_word, word_bytes);
-  std::byte* const to = in_line ? line + word_bytes : of_.operand(p.number, in_slot_bytes);
+  std::byte* const to =
+      in_line ? line + word_bytes : of_.operand(p.number, std::clamp(all, in_slot_bytes, of_.slot_bytes()));
   const std::size_t end = in_line ? all : of_.slot_bytes();
   std::size_t at = head;
   bool has_messages = false;

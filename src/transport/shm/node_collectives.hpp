@@ -28,13 +28,17 @@
 // their comparison wraps.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "transport/shm/process_memory.hpp"
 #include "transport/shm/process_wakeup.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti::shm {
 
@@ -65,9 +69,11 @@ class node_collectives {
     return sizeof(block) + lines_of(slot_bytes) * sizeof(post_line) + words;
   }
   /// `blocks[i]`: the memory of member i, `ranks[i]`: its rank in `words`. `start`: the first
-  /// sequence number, the same on all members.
+  /// sequence number, the same on all members. `slots_have_pages`: false if each slot gets its pages
+  /// when its member first writes as much, so that a member takes only the memory that it needs.
   node_collectives(const std::vector<std::byte*>& blocks, const std::vector<int>& ranks, int member,
-                   std::size_t slot_bytes, const wakeup_words<M>& words, std::uint64_t start = 0)
+                   std::size_t slot_bytes, const wakeup_words<M>& words, std::uint64_t start = 0,
+                   bool slots_have_pages = true)
       : words_(&words),
         ranks_(ranks),
         member_(member),
@@ -77,6 +83,7 @@ class node_collectives {
         unfinished_(start) {
     for (std::byte* b : blocks) blocks_.push_back(reinterpret_cast<block*>(b));
     finished_.assign(blocks.size(), start);
+    with_pages_.fill(slots_have_pages ? slot_bytes : 0);
   }
   /// Before the first call of any member, if `start` is not 0.
   static void start_at(std::byte* memory, std::size_t slot_bytes, std::uint64_t start) noexcept {
@@ -115,8 +122,13 @@ class node_collectives {
     }
     return true;
   }
-  /// The address for the operand of this member, aligned to 16. Requires may_post(n, bytes).
-  std::byte* operand(std::uint64_t n, std::size_t bytes) noexcept { return place(member_, n, bytes); }
+  /// The address for the operand of this member, aligned to 16. Requires may_post(n, bytes). Throws
+  /// engine_error if the node has no memory for it.
+  std::byte* operand(std::uint64_t n, std::size_t bytes) {
+    if (bytes > inline_bytes && bytes > with_pages_[n % T::slot_count]) [[unlikely]]
+      get_pages(n, bytes);
+    return place(member_, n, bytes);
+  }
   /// `digest` has 56 bits.
   void post(std::uint64_t n, std::uint64_t digest) {
     post_line& line = line_of(member_, n);
@@ -322,6 +334,16 @@ class node_collectives {
            n % T::slot_count * slot_bytes_;
   }
 
+  // In steps, so that short calls take little memory, and ones of growing length ask seldom.
+  [[gnu::noinline, gnu::cold]] void get_pages(std::uint64_t n, std::size_t bytes) {
+    std::size_t wanted = std::min(slot_bytes_, first_pages);
+    while (wanted < bytes) wanted = std::min(slot_bytes_, 4 * wanted);
+    if (!M::allocate(place(member_, n, bytes), wanted))
+      throw engine_error("collective", -1, "",
+                         "the node has no memory for a slot of " + std::to_string(wanted) + " bytes",
+                         "raise the memory limit of the job, or set TUTTI_SHM=off");
+    with_pages_[n % T::slot_count] = wanted;
+  }
   void wait_to_post(std::uint64_t n, std::size_t bytes, process_waiter& waiter) {
     if (!may_post(n, bytes)) [[unlikely]]
       wait(wait_for_acknowledgement, waiter, [&] { return may_post(n, bytes); });
@@ -345,6 +367,9 @@ class node_collectives {
   std::vector<std::uint64_t> finished_;  // the member has finished the calls before (known so far)
   int member_;
   std::size_t slot_bytes_;
+  static constexpr std::size_t first_pages = 4096;
+  std::array<std::size_t, T::slot_count>
+      with_pages_;  // the bytes of each slot of this member that have pages
   std::uint32_t line_count_;
   std::uint64_t next_;                // the next call
   std::uint64_t unfinished_;          // the first call that this member has not finished

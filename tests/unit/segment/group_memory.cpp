@@ -137,6 +137,24 @@ TEST(group_memory, blocks_get_their_pages_with_their_first_group) {
   EXPECT_EQ(memory.pages(), with_one);
 }
 
+TEST(group_memory, gives_pages_to_the_heads_of_blocks_only_if_their_users_add_the_others) {
+  if (!process_memory::can_allocate()) GTEST_SKIP() << "the kernel has no MADV_POPULATE_WRITE";
+  group_memory::sizes sizes = in_pages;
+  sizes.head = 4096;
+  sizes.only_heads_get_pages = true;
+  const memory_in_a_file memory(sizes.bytes());
+  group_memory all(memory.get(), sizes);
+  all.initialize(0, false);
+  const blkcnt_t before = memory.pages();
+  const auto one = enter_with_blocks(all, {1, 2}, 0, 2);
+  ASSERT_NE(one.memory, nullptr);
+  const blkcnt_t with_heads = memory.pages();
+  EXPECT_LT(with_heads, before + static_cast<blkcnt_t>(2 * sizes.large_block) / sysconf(_SC_PAGESIZE));
+  std::memset(one.memory, 1, sizes.head);
+  std::memset(one.memory + sizes.large_block, 1, sizes.head);
+  EXPECT_EQ(memory.pages(), with_heads);
+}
+
 TEST(group_memory, has_no_blocks_if_there_are_no_pages) {
   if (!process_memory::can_allocate()) GTEST_SKIP() << "the kernel has no MADV_POPULATE_WRITE";
   const memory_in_a_file memory(in_pages.bytes_before_blocks());

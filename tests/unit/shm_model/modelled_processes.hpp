@@ -120,6 +120,7 @@ inline const std::byte *cells_begin = nullptr, *cells_end = nullptr;
 
 struct model_memory {
   static constexpr bool exceptions_end_calls = false;
+  static bool allocate(void*, std::size_t) noexcept { return true; }
   template <class W>
   static W acquire(const std::atomic<W>& word) {
     W value;
