@@ -12,6 +12,18 @@ namespace {
 
 constexpr double slow_with_fewer = 2;
 
+bool is_promising(const leaf& use, const std::vector<timing>& with_fewer,
+                  const std::vector<candidate>& candidates) {
+  const double best_us = fastest(with_fewer).us;
+  const auto was_fast = [&](const timing& t) { return t.us <= slow_with_fewer * best_us; };
+  if (std::any_of(candidates.begin(), candidates.end(), [&](const candidate& c) { return same(c.use, use); }))
+    return std::any_of(with_fewer.begin(), with_fewer.end(),
+                       [&](const timing& t) { return same(t.use, use) && was_fast(t); });
+  return std::any_of(with_fewer.begin(), with_fewer.end(), [&](const timing& t) {
+    return t.use.what == use.what && t.use.named() == use.named() && was_fast(t);
+  });
+}
+
 }  // namespace
 
 speed speed_of(const simulation::network& links) {
@@ -37,16 +49,15 @@ void put_promising_first(std::vector<candidate>& all, const leaf& current) {
   });
 }
 
-bool is_promising(const leaf& use, const std::vector<timing>& with_fewer,
-                  const std::vector<candidate>& candidates) {
-  if (with_fewer.empty()) return true;
-  const double best_us = fastest(with_fewer).us;
-  const auto was_fast = [&](const timing& t) { return t.us <= slow_with_fewer * best_us; };
-  if (std::any_of(candidates.begin(), candidates.end(), [&](const candidate& c) { return same(c.use, use); }))
-    return std::any_of(with_fewer.begin(), with_fewer.end(),
-                       [&](const timing& t) { return same(t.use, use) && was_fast(t); });
-  return std::any_of(with_fewer.begin(), with_fewer.end(), [&](const timing& t) {
-    return t.use.what == use.what && t.use.named() == use.named() && was_fast(t);
+void keep_promising(std::vector<candidate>& all, const leaf& current,
+                    const std::vector<call_with_fewer_ranks>& fewer) {
+  const auto is_known = [](const call_with_fewer_ranks& one) { return !one.times.empty(); };
+  if (std::none_of(fewer.begin(), fewer.end(), is_known)) return;
+  std::erase_if(all, [&](const candidate& a) {
+    return !same(a.use, current) &&
+           std::none_of(fewer.begin(), fewer.end(), [&](const call_with_fewer_ranks& one) {
+             return is_known(one) && is_promising(a.use, one.times, one.candidates);
+           });
   });
 }
 

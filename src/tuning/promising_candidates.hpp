@@ -23,11 +23,16 @@ bool has_defaults(const choice& c);
 /// Default parameters come before others.
 void put_promising_first(std::vector<candidate>& all, const leaf& current);
 
-/// Whether `use` was at most twice as slow as the best in the same call with fewer ranks, whose
-/// candidates were `candidates`. One that exists only with more ranks, such as a larger k, is
-/// promising if its algorithm was with another parameter.
-bool is_promising(const leaf& use, const std::vector<timing>& with_fewer,
-                  const std::vector<candidate>& candidates);
+/// A call whose candidates were simulated with fewer ranks.
+struct call_with_fewer_ranks {
+  std::vector<timing> times;
+  std::vector<candidate> candidates;
+};
+/// Leaves `current` and the candidates that are promising by one of these calls; all if there is
+/// none. A candidate is promising if it was at most twice as slow as the best. One that exists only
+/// with more ranks, such as a larger k, is promising if its algorithm was with another parameter.
+void keep_promising(std::vector<candidate>& all, const leaf& current,
+                    const std::vector<call_with_fewer_ranks>& fewer);
 
 /// Whether the composition does nothing but make the same call on the same ranks, so that its time
 /// is that of the call.

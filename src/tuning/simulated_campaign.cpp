@@ -30,9 +30,7 @@ std::uint64_t max_messages(int ranks) noexcept {
   return std::min<std::uint64_t>(2'200'000, 100'000 + 2 * p * p);
 }
 
-// About ten seconds.
-constexpr std::uint64_t max_rates = 100'000'000;
-
+constexpr std::uint64_t max_rates = 100'000'000;  // about ten seconds
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 // A choice that takes so many times as long as the best known is not simulated to its end.
@@ -212,18 +210,28 @@ class simulated_campaign {
     return run(how).seconds;
   }
 
-  // The same cell with the largest number of ranks that are not many. Null if there is none.
-  const timed_cell* with_fewer_ranks(const task& t, std::size_t size) const {
-    if (t.ranks < many_ranks) return nullptr;
-    const task* fewer = nullptr;
-    for (const task& other : tasks_)
-      if (other.machine == t.machine && other.what == t.what && other.ranks < many_ranks &&
-          (fewer == nullptr || other.ranks > fewer->ranks))
-        fewer = &other;
-    if (fewer == nullptr) return nullptr;
-    const auto at = std::find_if(fewer->cells.begin(), fewer->cells.end(),
-                                 [&](const timed_cell& c) { return c.size == size; });
-    return at == fewer->cells.end() ? nullptr : &*at;
+  // The same call on each machine with equal nodes, with the largest number of ranks that is not
+  // many, as trees choose for all of them; else nothing. `v`: null for compositions.
+  std::vector<call_with_fewer_ranks> with_fewer_ranks(const task& t, std::size_t size, const speed* v) const {
+    if (t.ranks < many_ranks) return {};
+    const simulation::machine& model = options_.machines[t.machine].model;
+    std::vector<const task*> fewer(options_.machines.size());
+    for (const task& one : tasks_) {
+      const simulation::machine& its = options_.machines[one.machine].model;
+      const task*& largest = fewer[one.machine];
+      if (one.what == t.what && one.ranks < many_ranks && its.ranks_per_node == model.ranks_per_node &&
+          its.sockets == model.sockets && (largest == nullptr || one.ranks > largest->ranks))
+        largest = &one;
+    }
+    std::vector<call_with_fewer_ranks> calls;
+    const std::size_t block = std::max<std::size_t>(1, simulated_call_of(t.what, size).count);
+    for (const task* one : fewer)
+      for (std::size_t i = 0; one != nullptr && i < one->cells.size(); ++i)
+        if (const timed_cell& c = one->cells[i]; c.size == size && v != nullptr)
+          calls.push_back({c.pure, pure_candidates(c.context, block, options_.parameters, *v)});
+        else if (c.size == size)
+          calls.push_back({c.composed, composed_candidates(c.context, block, options_.parameters)});
+    return calls;
   }
 
   void time_pure(simulation::simulator& on, task& t) {
@@ -240,12 +248,7 @@ class simulated_campaign {
       std::vector<candidate> all = pure_candidates(one.context, block, options_.parameters, v);
       const std::size_t before = all.size();
       prune(all, options_.prune, current);
-      if (const timed_cell* const fewer = with_fewer_ranks(t, size)) {
-        const auto then = pure_candidates(fewer->context, block, options_.parameters, v);
-        std::erase_if(all, [&](const candidate& a) {
-          return !same(a.use, current) && !is_promising(a.use, fewer->pure, then);
-        });
-      }
+      keep_promising(all, current, with_fewer_ranks(t, size, &v));
       pruned_ += before - all.size();
       put_promising_first(all, current);
       double best = infinite;
@@ -280,10 +283,7 @@ class simulated_campaign {
       std::vector<candidate> all = composed_candidates(one.context, block, options_.parameters);
       std::erase_if(
           all, [&](const candidate& a) { return only_repeats_the_call(*a.use.composed.which, one.context); });
-      if (const timed_cell* const fewer = with_fewer_ranks(t, one.size)) {
-        const auto then = composed_candidates(fewer->context, block, options_.parameters);
-        std::erase_if(all, [&](const candidate& a) { return !is_promising(a.use, fewer->composed, then); });
-      }
+      keep_promising(all, none, with_fewer_ranks(t, one.size, nullptr));
       for (const candidate& a : all) {
         const auto us = time(
             t, one.size, "composed " + a.name, best * worth_knowing,

@@ -91,14 +91,14 @@ TEST(tree_hashes, differ_with_the_choices) {
     EXPECT_TRUE(read.good()) << read.faults.front().text();
     return hash_of(read.made);
   };
-  const std::string in_place = R"({"when": {"in_place": true}, "use": "ring"})";
+  const std::string in_place = R"({"when": {"in_place": true, "commutative": true, "inter": false}, "use": "ring"})";
   const std::vector<std::string> all = {
       in_place,
-      R"({"when": {"in_place": false}, "use": "ring"})",
-      R"({"when": {"in_place": true}, "use": "recursive_doubling"})",
-      R"({"when": {"in_place": true}, "by": "bytes", "steps": [{"upto": 8, "use": "ring"}, {"use": "recursive_doubling"}]})",
-      R"({"when": {"in_place": true}, "by": "bytes", "steps": [{"upto": 9, "use": "ring"}, {"use": "recursive_doubling"}]})",
-      R"({"when": {"in_place": true}, "by": "ranks", "steps": [{"upto": 8, "use": "ring"}, {"use": "recursive_doubling"}]})"};
+      R"({"when": {"in_place": false, "commutative": true, "inter": false}, "use": "ring"})",
+      R"({"when": {"in_place": true, "commutative": true, "inter": false}, "use": "recursive_doubling"})",
+      R"({"when": {"in_place": true, "commutative": true, "inter": false}, "by": "bytes", "steps": [{"upto": 8, "use": "ring"}, {"use": "recursive_doubling"}]})",
+      R"({"when": {"in_place": true, "commutative": true, "inter": false}, "by": "bytes", "steps": [{"upto": 9, "use": "ring"}, {"use": "recursive_doubling"}]})",
+      R"({"when": {"in_place": true, "commutative": true, "inter": false}, "by": "ranks", "steps": [{"upto": 8, "use": "ring"}, {"use": "recursive_doubling"}]})"};
   for (std::size_t i = 0; i < all.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) EXPECT_NE(hash(all[i]), hash(all[j])) << all[i] << all[j];
   EXPECT_EQ(hash(in_place), hash("\n\n" + in_place));

@@ -127,7 +127,7 @@ class node_memory {
   int rank_ = 0;                                            // in the node
   std::vector<std::unique_ptr<shm::mapped_arena>> mapped_;  // by rank; null: not mapped so far
   std::size_t slot_bytes_ = 0;                              // of groups with large blocks
-  bool slots_have_pages_ = true;                            // with their group, not with their first use
+  bool slots_have_pages_ = true;                            // with their group
   std::optional<shm::process_messages> messages_;
   std::optional<shm::group_memory> groups_;
 };

@@ -117,8 +117,8 @@ class group_memory::lock {
   table& of;
 
  private:
-  // Members often come at the same time, and hold the mutex for some 100 ns, or for 10 us if a block
-  // gets pages. A sleep takes 30 us.
+  // Members often come at the same time, and hold the mutex for some 100 ns, or for 10 us if a
+  // block gets pages. A sleep takes 30 us.
   static constexpr int tries = 300;
 };
 

@@ -35,7 +35,7 @@ class group_memory {
     std::size_t large_block;
     /// The bytes of a block that must be 0 when it is given out.
     std::size_t head = ~std::size_t{0};
-    /// Blocks that have no pages get them with their first group: the whole block, or its head only.
+    /// Blocks without pages get them with their first group: the whole block, or its head only.
     bool only_heads_get_pages = false;
 
     // The small blocks get at most 8 MiB, and what the large ones leave of 36 MiB. But there are

@@ -69,7 +69,7 @@ class node_collectives {
     return sizeof(block) + lines_of(slot_bytes) * sizeof(post_line) + words;
   }
   /// `blocks[i]`: the memory of member i, `ranks[i]`: its rank in `words`. `start`: the first
-  /// sequence number, the same on all members. `slots_have_pages`: false if each slot gets its pages
+  /// sequence number, the same on all members. `slots_have_pages`: if not, a slot gets its pages
   /// when its member first writes as much, so that a member takes only the memory that it needs.
   node_collectives(const std::vector<std::byte*>& blocks, const std::vector<int>& ranks, int member,
                    std::size_t slot_bytes, const wakeup_words<M>& words, std::uint64_t start = 0,
@@ -368,8 +368,7 @@ class node_collectives {
   int member_;
   std::size_t slot_bytes_;
   static constexpr std::size_t first_pages = 4096;
-  std::array<std::size_t, T::slot_count>
-      with_pages_;  // the bytes of each slot of this member that have pages
+  std::array<std::size_t, T::slot_count> with_pages_;  // of each slot of this member, in bytes
   std::uint32_t line_count_;
   std::uint64_t next_;                // the next call
   std::uint64_t unfinished_;          // the first call that this member has not finished

@@ -280,7 +280,7 @@ class process_receiver {
     progress();
   }
 
-  // A sender that has noticed the loss of a rank may have reused the memory that this rank has read.
+  // A sender that has noticed the loss of a rank may have reused the memory that was read.
   remote_read confirmed(remote_read got) const noexcept {
     if (got != remote_read::complete || from_.aborted == nullptr) return got;
     std::atomic_thread_fence(std::memory_order_acquire);
