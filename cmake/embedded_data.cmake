@@ -16,8 +16,8 @@ function(tutti_generate_trees folder engines output)
 endfunction()
 
 # Makes the target tree_images, which generates generated/tree_images.cpp: the built-in trees as the
-# library reads them (src/selection/tree_image.hpp). Where the build cannot run its own programs, the
-# library reads their texts.
+# library reads them (src/selection/tree_image.hpp). Where the build cannot run its own programs,
+# the library reads their texts.
 function(tutti_generate_tree_images core_objects)
   set(output "${PROJECT_BINARY_DIR}/generated/tree_images.cpp")
   if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
