@@ -10,12 +10,8 @@ namespace tutti::mpi {
 shm::remote_read address_environment::read(int rank, void* to, std::uint64_t address,
                                            std::size_t bytes) const {
   int error = 0;
-  const shm::remote_read got = memory::read_remote(ep.memory().pid(rank), to, address, bytes, error);
-  if (got == shm::remote_read::complete) {
-    // An owner that has noticed the loss of a rank may have reused its memory.
-    std::atomic_thread_fence(std::memory_order_acquire);
-    return ep.memory().segment().lost_rank() < 0 ? got : shm::remote_read::gone;
-  }
+  const shm::remote_read got =
+      ep.memory().segment().confirmed(memory::read_remote(ep.memory().pid(rank), to, address, bytes, error));
   if (got == shm::remote_read::refused) ep.memory().report_refusal(ep.rank(), ep.job_rank_of(rank), error);
   return got;
 }

@@ -17,6 +17,7 @@
 #include "transport/shm/process_channel.hpp"
 #include "transport/shm/process_memory.hpp"
 #include "transport/shm/process_wakeup.hpp"
+#include "transport/shm/segment.hpp"
 
 namespace tutti::shm {
 
@@ -43,7 +44,7 @@ class process_receiver {
     int pid = 0;  // in the receiver's namespace
     const std::byte* cells = nullptr;
     std::size_t cell_bytes = 0;
-    const std::atomic<std::uint32_t>* aborted = nullptr;  // segment::abort_word(); null: never
+    const segment* node = nullptr;  // if others of it may be lost
   };
   process_receiver(process_lines<T>& lines, const peer& from, const wakeup_words<M>& words,
                    refusal_report& refusals, std::uint32_t start = 0, p2p_arrivals* arrivals = nullptr)
@@ -280,11 +281,8 @@ class process_receiver {
     progress();
   }
 
-  // A sender that has noticed the loss of a rank may have reused the memory that was read.
   remote_read confirmed(remote_read got) const noexcept {
-    if (got != remote_read::complete || from_.aborted == nullptr) return got;
-    std::atomic_thread_fence(std::memory_order_acquire);
-    return from_.aborted->load(std::memory_order_relaxed) == 0 ? got : remote_read::gone;
+    return from_.node != nullptr ? from_.node->confirmed(got) : got;
   }
   void read(recv_request& r, const remote_message& m) {
     r.bytes = m.bytes;

@@ -20,6 +20,7 @@
 #include <string>
 
 #include "transport/shm/process_identity.hpp"
+#include "transport/shm/process_memory.hpp"
 #include "transport/shm/segment_layout.hpp"
 
 namespace tutti::shm {
@@ -101,8 +102,12 @@ class segment {
   int lost_rank() const noexcept {
     return static_cast<int>(header().aborted.load(std::memory_order_acquire)) - 1;
   }
-  /// Not 0: the job has lost a rank. Ranks that have noticed it reuse memory that others read.
-  const std::atomic<std::uint32_t>& abort_word() const noexcept { return header().aborted; }
+  /// The result of a read from the memory of another rank: gone if the job has lost a rank, because
+  /// ranks that have noticed that may have reused the memory.
+  remote_read confirmed(remote_read got) const noexcept {
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return got == remote_read::complete && lost_rank() >= 0 ? remote_read::gone : got;
+  }
   /// False in a process that a rank has forked. It may read the segment, but it is no rank: abort()
   /// and close() change nothing there for the others.
   bool is_rank() const noexcept;

@@ -158,5 +158,37 @@ TEST(lost_in_collectives, by_address_with_refused_reads) {
   });
 }
 
+// Rank 2 ends. The owner notices it, leaves the call and reuses its memory before rank 1 reads it.
+TEST(lost_in_collectives, memory_in_other_use_is_no_operand) {
+  const mortal_program program = [](mortal_rank& me) {
+    if (me.rank() == 2) return me.barrier();
+    auto& of = me.calls;
+    const std::uint64_t n = of.begin();
+    std::byte value{5};
+    if (me.rank() == 0) {
+      const std::uint64_t address = reinterpret_cast<std::uintptr_t>(&value);
+      mortal_memory::write(of.operand(n, 8), &address, 8);
+      of.post(n, 4);
+      try {
+        me.wait([] { return false; });
+      } catch (const peer_lost&) {
+        value = std::byte{9};
+        usleep(300'000);
+        throw;
+      }
+    }
+    me.wait([&] { return of.has_posted(n, 0); });
+    std::uint64_t address = 0;
+    mortal_memory::read(&address, of.operand_of(n, 0, 8), 8);
+    int error = 0;
+    for (; value != std::byte{9}; usleep(1000))
+      require(mortal_memory::read_remote(me.pid_of(0), &value, address, 1, error) == remote_read::complete,
+              "the owner is not there");
+    require(me.read(0, &value, address, 1) == remote_read::gone, "rank 1 takes what is no operand");
+    me.wait([] { return false; });
+  };
+  EXPECT_TRUE(mortal_job(2, 1, never, program).run());
+}
+
 }  // namespace
 }  // namespace tutti::shm

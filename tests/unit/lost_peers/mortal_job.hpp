@@ -132,8 +132,8 @@ class mortal_rank {
       senders_.back() = std::make_unique<sender>(lines(rank, r), pool_, words, r);
       senders_.back()->set_by_address_above(by_address_above);
       receivers_.back() = std::make_unique<receiver>(
-          lines(r, rank), receiver::peer{r, s.pid(r), s.at(l.cells, r), mortal_cell_bytes, &s.abort_word()},
-          words, refusals_, 0, &arrivals);
+          lines(r, rank), receiver::peer{r, s.pid(r), s.at(l.cells, r), mortal_cell_bytes, &s}, words,
+          refusals_, 0, &arrivals);
       receivers_.back()->permit_reads(true);
     }
   }
@@ -143,8 +143,7 @@ class mortal_rank {
   /// As address_environment::read() of the MPI engine.
   remote_read read(int r, void* to, std::uint64_t address, std::size_t bytes) const {
     int error = 0;
-    const remote_read got = mortal_memory::read_remote(pid_of(r), to, address, bytes, error);
-    return got == remote_read::complete && segment_.lost_rank() >= 0 ? remote_read::gone : got;
+    return segment_.confirmed(mortal_memory::read_remote(pid_of(r), to, address, bytes, error));
   }
   sender& to(int r) noexcept { return *senders_[static_cast<std::size_t>(r)]; }
   receiver& from(int r) noexcept { return *receivers_[static_cast<std::size_t>(r)]; }
