@@ -30,7 +30,7 @@ std::string_view tutti::detail::builtin_image(std::string_view) noexcept { retur
   add_executable(write_tree_images "${PROJECT_SOURCE_DIR}/tools/tree_images/write_tree_images.cpp"
     $<TARGET_OBJECTS:tutti_objects> ${core_objects})
   tutti_complete(write_tree_images)
-  add_custom_command(OUTPUT "${output}" COMMAND write_tree_images "${output}"
+  add_custom_command(OUTPUT "${output}" COMMAND write_tree_images "${output}" DEPENDS write_tree_images
     COMMENT "Writing the images of the built-in trees" VERBATIM)
   add_custom_target(tree_images DEPENDS "${output}")
 endfunction()

@@ -63,13 +63,11 @@ function(tutti_add_preload mpi)
   target_include_directories(${library} SYSTEM PRIVATE $<TARGET_PROPERTY:nlohmann_json::nlohmann_json,INTERFACE_INCLUDE_DIRECTORIES>)
   target_link_libraries(${library} PRIVATE tutti_whole ${TUTTI_MPI_${mpi}_LIBRARIES} ${TUTTI_HWLOC_LIBRARIES} Threads::Threads ${CMAKE_DL_LIBS})
   target_link_options(${library} PRIVATE "-Wl,--version-script=${PROJECT_SOURCE_DIR}/src/frontends/preload/preload_exports.map")
-  # Most programs of MPI do not load the library of C++. It would be half of the time that it takes
-  # to load this one. Sanitizers interpose its functions.
-  if(NOT TUTTI_SANITIZE)
-    check_linker_flag(CXX -static-libstdc++ TUTTI_HAS_STATIC_LIBSTDCXX)
-    if(TUTTI_HAS_STATIC_LIBSTDCXX)
-      target_link_options(${library} PRIVATE -static-libstdc++)
-    endif()
+  # Many programs of MPI do not load the library of C++, which takes half of the time of loading
+  # this one. If Boost.Context is a shared library, it loads the library of C++ anyway.
+  check_linker_flag(CXX -static-libstdc++ TUTTI_HAS_STATIC_LIBSTDCXX)
+  if(TUTTI_HAS_STATIC_LIBSTDCXX AND NOT BUILD_SHARED_LIBS)
+    target_link_options(${library} PRIVATE -static-libstdc++)
   endif()
   # Some of the MPIs' entry points for Fortran call MPI_X, others call PMPI_X.
   set(names "")

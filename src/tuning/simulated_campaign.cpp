@@ -210,8 +210,8 @@ class simulated_campaign {
     return run(how).seconds;
   }
 
-  // The same call on each machine with equal nodes, with the largest number of ranks that is not
-  // many, as trees choose for all of them; else nothing. `v`: null for compositions.
+  // The same call on each machine with as many ranks and sockets per node, with the largest number
+  // of ranks that is not many: trees choose for these together. `v`: null for compositions.
   std::vector<call_with_fewer_ranks> with_fewer_ranks(const task& t, std::size_t size, const speed* v) const {
     if (t.ranks < many_ranks) return {};
     const simulation::machine& model = options_.machines[t.machine].model;

@@ -58,7 +58,7 @@ TEST(tree_images, hold_whole_documents) {
     expect_equal(read_image(write_image(text)), text);
   }
   document d = from_text("common");
-  d.machine = {{"host", "a"}, {"", "\xff\0b"}};
+  d.machine = {{"host", "a"}, {"", std::string("\xff\0b", 3)}};
   d.conditions = {{"fast", ""}, {"near", "the ranks are near"}};
   expect_equal(read_image(write_image(d)), d);
   expect_equal(read_image(write_image({})), {});
@@ -91,7 +91,8 @@ TEST(tree_hashes, differ_with_the_choices) {
     EXPECT_TRUE(read.good()) << read.faults.front().text();
     return hash_of(read.made);
   };
-  const std::string in_place = R"({"when": {"in_place": true, "commutative": true, "inter": false}, "use": "ring"})";
+  const std::string in_place =
+      R"({"when": {"in_place": true, "commutative": true, "inter": false}, "use": "ring"})";
   const std::vector<std::string> all = {
       in_place,
       R"({"when": {"in_place": false, "commutative": true, "inter": false}, "use": "ring"})",

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // write_tree_images OUTPUT: writes the source file of builtin_image(), with the image of each
-// built-in document. The build runs it.
+// built-in document, unless the file has this text already. The build runs it.
 #include <cstdio>
 #include <exception>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -26,6 +28,11 @@ std::string literal(const std::string& image) {
     text += code;
   }
   return text + '"';
+}
+
+std::string content_of(const char* file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 std::string source() {
@@ -51,6 +58,7 @@ int main(int count, char** arguments) {
   }
   try {
     const std::string text = source();
+    if (content_of(arguments[1]) == text) return 0;
     std::FILE* const file = std::fopen(arguments[1], "w");
     const bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
     if (file != nullptr && std::fclose(file) == 0 && written) return 0;

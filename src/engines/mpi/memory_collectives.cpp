@@ -137,8 +137,12 @@ void memory_collectives::bcast(void* data, std::size_t bytes, int root, const ca
   const std::uint64_t is = digest(collective::bcast, bytes, root);
   validate("bcast", c);
   waiter w(*this, "bcast", c);
-  of_->bcast(data, bytes, root, is, w,
-             [&](int member, std::uint64_t other) { throw_mismatch(is, member, other); });
+  try {
+    of_->bcast(data, bytes, root, is, w,
+               [&](int member, std::uint64_t other) { throw_mismatch(is, member, other); });
+  } catch (const shm::lack_of_pages& lack) {
+    throw_lack("bcast", lack);
+  }
 }
 
 void memory_collectives::allreduce(const void* input, void* output, std::size_t count,
@@ -147,10 +151,14 @@ void memory_collectives::allreduce(const void* input, void* output, std::size_t 
   const std::uint64_t is = digest(collective::allreduce, count * element_bytes, 0);
   validate("allreduce", c);
   waiter w(*this, "allreduce", c);
-  of_->allreduce(
-      input, output, count * element_bytes, is,
-      [&](void* sum, const std::byte* operand) { combine(sum, operand, sum, count, state); }, w,
-      [&](int member, std::uint64_t other) { throw_mismatch(is, member, other); });
+  try {
+    of_->allreduce(
+        input, output, count * element_bytes, is,
+        [&](void* sum, const std::byte* operand) { combine(sum, operand, sum, count, state); }, w,
+        [&](int member, std::uint64_t other) { throw_mismatch(is, member, other); });
+  } catch (const shm::lack_of_pages& lack) {
+    throw_lack("allreduce", lack);
+  }
 }
 
 std::optional<shm::line_exchange> memory_collectives::lines() {
@@ -286,6 +294,8 @@ bool memory_collectives::advance(const call& c, progress& p, bool overlaps) {
       return false;
     if (p.chosen_by_time && !overlaps) negotiated_->record(c, agreed_bytes(c), p);
     return true;
+  } catch (const shm::lack_of_pages& lack) {
+    throw_lack(detail::called(c), lack);
   } catch (...) {
     if (p.rounds_left > 0) broken_ = true;
     throw;
@@ -305,6 +315,13 @@ void memory_collectives::throw_broken(const shm::wait_site& site) const {
   throw engine_error(site.operation, ep_.rank(), "",
                      "an earlier call of this communicator has ended with an exception",
                      "make a new communicator, or catch exceptions inside operators");
+}
+
+void memory_collectives::throw_lack(const char* operation, const shm::lack_of_pages& lack) {
+  broken_ = true;
+  throw engine_error(operation, ep_.rank(), "",
+                     "the node has no memory for a slot of " + std::to_string(lack.bytes) + " bytes",
+                     "raise the memory limit of the job, or set TUTTI_SHM=off");
 }
 
 bool memory_collectives::advance_in_rounds(const call& c, progress& p, bool overlaps) {

@@ -69,7 +69,8 @@ class memory_collectives {
   // --- blocking calls
 
   // They throw mismatch_error if another member makes another call, engine_error if an exception
-  // has ended an earlier call before its last round, and what mpi_endpoint::pause() throws.
+  // has ended an earlier call before its last round, or if the node lacks memory for the operand,
+  // and what mpi_endpoint::pause() throws.
   void run(const call& c);
   // The most frequent calls, in one round.
   // `c`: the call, for reports; null: that of the named kind
@@ -110,6 +111,8 @@ class memory_collectives {
       throw_broken(c != nullptr ? site_of(*c) : site(operation));
   }
   [[noreturn]] void throw_broken(const shm::wait_site& site) const;
+  /// The node has no memory for the operand of a call, so no later one can work.
+  [[noreturn]] void throw_lack(const char* operation, const shm::lack_of_pages& lack);
   void exchange(std::byte* operands, const shm::wait_site& site);
   template <class Rounds>
   bool advance_round(const memory_round& r, progress& p, bool overlaps);

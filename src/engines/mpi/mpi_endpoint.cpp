@@ -215,6 +215,7 @@ void mpi_endpoint::throw_failure(const shm::wait_site& site) {
   if (!serves_peers()) wait_aborted_ = true;
   const detail::current_call now = current_call();
   const char* const operation = now.name_or(site.operation);
+  if (node_memory_.is_open()) node_memory_.segment().leave_calls();
   if (failure_monitor_->deadlock())
     abandon_and_throw(deadlock_error(operation, rank_, "", failure_monitor_->text(), ""));
   abandon_and_throw(peer_error(operation, rank_, "",

@@ -163,7 +163,8 @@ bool negotiated_calls::advance(const call& c, std::size_t bytes, memory_progress
   }
   if (p.negotiation == step::finish) {
     if (!p.posted && !post(p, nullptr, overlaps)) return false;
-    if (!all_have_posted(p)) return false;
+    // A member that has left the call has posted, and its program may have reused the buffers.
+    if (!all_have_posted(p) || ep_.memory().segment().has_left_calls()) return false;
     end_step(p);
     p.by_address = p.chosen_by_time = false;
     p.negotiation = step::skip_all;

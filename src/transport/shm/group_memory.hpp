@@ -69,8 +69,8 @@ class group_memory {
   /// `memory`: bytes(), initially 0, aligned to 128. The blocks may have no pages yet.
   group_memory(std::byte* memory, const sizes& of) noexcept;
   /// By one rank, before the first enter() of any rank. `last_number`: for tests, the number before
-  /// that of the first group. `has_pages`: that of the blocks; otherwise they get them with their
-  /// first group.
+  /// that of the first group. `has_pages`: that of the blocks; otherwise they, or their heads, get
+  /// them with their first group.
   void initialize(std::uint32_t last_number = 0, bool has_pages = true);
 
   /// By each rank that uses the group, once. `rank`: in the node.

@@ -33,12 +33,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "transport/shm/process_memory.hpp"
 #include "transport/shm/process_wakeup.hpp"
-#include "tutti/error.hpp"
 
 namespace tutti::shm {
 
@@ -46,6 +44,11 @@ struct node_collectives_traits {
   // Powers of two, at most 64. Members with slots have more lines, because a root that waits for
   // free lines waits less often for ranks that share its core.
   static constexpr std::uint32_t line_count = 8, line_count_with_slots = 64, slot_count = 4;
+};
+
+/// The node has no memory for an operand of so many bytes.
+struct lack_of_pages {
+  std::size_t bytes;
 };
 
 template <class M, class T = node_collectives_traits>
@@ -123,7 +126,7 @@ class node_collectives {
     return true;
   }
   /// The address for the operand of this member, aligned to 16. Requires may_post(n, bytes). Throws
-  /// engine_error if the node has no memory for it.
+  /// lack_of_pages.
   std::byte* operand(std::uint64_t n, std::size_t bytes) {
     if (bytes > inline_bytes && bytes > with_pages_[n % T::slot_count]) [[unlikely]]
       get_pages(n, bytes);
@@ -336,13 +339,13 @@ class node_collectives {
 
   // In steps, so that short calls take little memory, and ones of growing length ask seldom.
   [[gnu::noinline, gnu::cold]] void get_pages(std::uint64_t n, std::size_t bytes) {
+    std::size_t& now = with_pages_[n % T::slot_count];
+    now = 0;  // a failure takes what there was
     std::size_t wanted = std::min(slot_bytes_, first_pages);
     while (wanted < bytes) wanted = std::min(slot_bytes_, 4 * wanted);
-    if (!M::allocate(place(member_, n, bytes), wanted))
-      throw engine_error("collective", -1, "",
-                         "the node has no memory for a slot of " + std::to_string(wanted) + " bytes",
-                         "raise the memory limit of the job, or set TUTTI_SHM=off");
-    with_pages_[n % T::slot_count] = wanted;
+    std::byte* const slot = place(member_, n, bytes);
+    if (!M::allocate(slot, wanted) && !M::allocate(slot, wanted = bytes)) throw lack_of_pages{bytes};
+    now = wanted;
   }
   void wait_to_post(std::uint64_t n, std::size_t bytes, process_waiter& waiter) {
     if (!may_post(n, bytes)) [[unlikely]]

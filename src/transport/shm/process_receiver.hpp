@@ -17,7 +17,6 @@
 #include "transport/shm/process_channel.hpp"
 #include "transport/shm/process_memory.hpp"
 #include "transport/shm/process_wakeup.hpp"
-#include "transport/shm/segment.hpp"
 
 namespace tutti::shm {
 
@@ -44,7 +43,6 @@ class process_receiver {
     int pid = 0;  // in the receiver's namespace
     const std::byte* cells = nullptr;
     std::size_t cell_bytes = 0;
-    const segment* node = nullptr;  // if others of it may be lost
   };
   process_receiver(process_lines<T>& lines, const peer& from, const wakeup_words<M>& words,
                    refusal_report& refusals, std::uint32_t start = 0, p2p_arrivals* arrivals = nullptr)
@@ -281,17 +279,13 @@ class process_receiver {
     progress();
   }
 
-  remote_read confirmed(remote_read got) const noexcept {
-    return from_.node != nullptr ? from_.node->confirmed(got) : got;
-  }
   void read(recv_request& r, const remote_message& m) {
     r.bytes = m.bytes;
     r.state = recv_request::phase::receiving;
     int error = 0;
-    switch (confirmed(r.take != nullptr
-                          ? read_pieces(r, m, error)
-                          : M::read_remote(from_.pid, r.target, m.address,
-                                           std::min<std::size_t>(m.bytes, r.capacity), error))) {
+    switch (r.take != nullptr ? read_pieces(r, m, error)
+                              : M::read_remote(from_.pid, r.target, m.address,
+                                               std::min<std::size_t>(m.bytes, r.capacity), error)) {
       case remote_read::complete:
         acknowledge(m.number, false);
         return complete(r);

@@ -55,6 +55,7 @@ void segment::write_header(const segment_layout& layout, segment_offer& offer) n
   segment_header& h = *new (memory_) segment_header;
   h.identity = {header_magic, {offer.nonce[0], offer.nonce[1]}, layout.hash(), bytes_};
   h.aborted.store(0, std::memory_order_relaxed);
+  h.left_calls.store(0, std::memory_order_relaxed);
   for (int r = 0; r < ranks_; ++r) new (&entry(r)) segment_rank{{}, {segment_role::absent}};
   offer.bytes = bytes_;
   offer.kind = kind_;

@@ -102,11 +102,16 @@ class segment {
   int lost_rank() const noexcept {
     return static_cast<int>(header().aborted.load(std::memory_order_acquire)) - 1;
   }
-  /// The result of a read from the memory of another rank: gone if the job has lost a rank, because
-  /// ranks that have noticed that may have reused the memory.
+  /// Before a rank leaves its calls with an exception because the job has failed.
+  void leave_calls() noexcept {
+    if (is_rank()) header().left_calls.store(1, std::memory_order_release);
+  }
+  bool has_left_calls() const noexcept { return header().left_calls.load(std::memory_order_acquire) != 0; }
+  /// The result of a read from the memory of another rank: gone if a rank has left its calls,
+  /// because its program may have reused the memory.
   remote_read confirmed(remote_read got) const noexcept {
     std::atomic_thread_fence(std::memory_order_acquire);
-    return got == remote_read::complete && lost_rank() >= 0 ? remote_read::gone : got;
+    return got == remote_read::complete && has_left_calls() ? remote_read::gone : got;
   }
   /// False in a process that a rank has forked. It may read the segment, but it is no rank: abort()
   /// and close() change nothing there for the others.

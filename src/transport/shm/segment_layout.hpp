@@ -31,6 +31,8 @@ struct segment_header {
   alignas(segment_line) segment_identity identity;
   /// 0, or 1 + the rank that the job has lost.
   alignas(segment_line) std::atomic<std::uint32_t> aborted;
+  /// Not 0: the job has failed, and a rank has left calls in which others may read its memory.
+  std::atomic<std::uint32_t> left_calls;
 };
 
 enum class segment_role : std::uint32_t { absent, joined, left };

@@ -160,7 +160,9 @@ TEST(lost_in_collectives, by_address_with_refused_reads) {
 
 // Rank 2 ends. The owner notices it, leaves the call and reuses its memory before rank 1 reads it.
 TEST(lost_in_collectives, memory_in_other_use_is_no_operand) {
-  const mortal_program program = [](mortal_rank& me) {
+  int read_done[2];
+  ASSERT_EQ(pipe(read_done), 0);
+  const mortal_program program = [&](mortal_rank& me) {
     if (me.rank() == 2) return me.barrier();
     auto& of = me.calls;
     const std::uint64_t n = of.begin();
@@ -173,7 +175,7 @@ TEST(lost_in_collectives, memory_in_other_use_is_no_operand) {
         me.wait([] { return false; });
       } catch (const peer_lost&) {
         value = std::byte{9};
-        usleep(300'000);
+        require(read(read_done[0], &value, 1) == 1, "rank 1 has ended");
         throw;
       }
     }
@@ -184,10 +186,14 @@ TEST(lost_in_collectives, memory_in_other_use_is_no_operand) {
     for (; value != std::byte{9}; usleep(1000))
       require(mortal_memory::read_remote(me.pid_of(0), &value, address, 1, error) == remote_read::complete,
               "the owner is not there");
-    require(me.read(0, &value, address, 1) == remote_read::gone, "rank 1 takes what is no operand");
+    const remote_read got = me.read(0, &value, address, 1);
+    require(write(read_done[1], "", 1) == 1, "the owner has ended");
+    require(got == remote_read::gone, "rank 1 takes what is no operand");
     me.wait([] { return false; });
   };
   EXPECT_TRUE(mortal_job(2, 1, never, program).run());
+  close(read_done[0]);
+  close(read_done[1]);
 }
 
 }  // namespace

@@ -80,17 +80,23 @@ class watching_waiter : public process_waiter {
   watching_waiter(segment& s, int rank)
       : process_waiter(20, 2), segment_(s), rank_(rank), started_(process_memory::milliseconds()) {}
   void check() override {
-    if (const int lost = segment_.lost_rank(); lost >= 0) throw peer_lost{lost};
+    if (segment_.lost_rank() >= 0) leave();
     for (int r = 0; r < segment_.ranks(); ++r) {
       if (r == rank_ || segment_.role(r) != segment_role::joined || segment_.peer_is_alive(r)) continue;
       if (segment_.role(r) != segment_role::joined) continue;
       segment_.abort(r);  // a rank that has noticed the loss before may have ended since
-      throw peer_lost{segment_.lost_rank()};
+      leave();
     }
     require(process_memory::milliseconds() - started_ < 10'000, "a wait has no end");
   }
 
  private:
+  // As mpi_endpoint::throw_failure(): the program may reuse the memory that others read.
+  [[noreturn]] void leave() {
+    segment_.leave_calls();
+    throw peer_lost{segment_.lost_rank()};
+  }
+
   segment& segment_;
   int rank_;
   std::uint64_t started_;
@@ -132,7 +138,7 @@ class mortal_rank {
       senders_.back() = std::make_unique<sender>(lines(rank, r), pool_, words, r);
       senders_.back()->set_by_address_above(by_address_above);
       receivers_.back() = std::make_unique<receiver>(
-          lines(r, rank), receiver::peer{r, s.pid(r), s.at(l.cells, r), mortal_cell_bytes, &s}, words,
+          lines(r, rank), receiver::peer{r, s.pid(r), s.at(l.cells, r), mortal_cell_bytes}, words,
           refusals_, 0, &arrivals);
       receivers_.back()->permit_reads(true);
     }
