@@ -211,8 +211,8 @@ class simulated_campaign {
   }
 
   // The same call on each machine with as many ranks and sockets per node, with the largest number
-  // of ranks that is not many: trees choose for these together. `v`: null for compositions.
-  std::vector<call_with_fewer_ranks> with_fewer_ranks(const task& t, std::size_t size, const speed* v) const {
+  // of ranks that is not many: trees choose for these together.
+  std::vector<call_with_fewer_ranks> with_fewer_ranks(const task& t, std::size_t size, tree_half half) const {
     if (t.ranks < many_ranks) return {};
     const simulation::machine& model = options_.machines[t.machine].model;
     std::vector<const task*> fewer(options_.machines.size());
@@ -227,8 +227,8 @@ class simulated_campaign {
     const std::size_t block = std::max<std::size_t>(1, simulated_call_of(t.what, size).count);
     for (const task* one : fewer)
       for (std::size_t i = 0; one != nullptr && i < one->cells.size(); ++i)
-        if (const timed_cell& c = one->cells[i]; c.size == size && v != nullptr)
-          calls.push_back({c.pure, pure_candidates(c.context, block, options_.parameters, *v)});
+        if (const timed_cell& c = one->cells[i]; c.size == size && half == tree_half::pure)
+          calls.push_back({c.pure, pure_candidates(c.context, block, options_.parameters, {})});
         else if (c.size == size)
           calls.push_back({c.composed, composed_candidates(c.context, block, options_.parameters)});
     return calls;
@@ -248,7 +248,7 @@ class simulated_campaign {
       std::vector<candidate> all = pure_candidates(one.context, block, options_.parameters, v);
       const std::size_t before = all.size();
       prune(all, options_.prune, current);
-      keep_promising(all, current, with_fewer_ranks(t, size, &v));
+      keep_promising(all, current, with_fewer_ranks(t, size, tree_half::pure));
       pruned_ += before - all.size();
       put_promising_first(all, current);
       double best = infinite;
@@ -283,7 +283,7 @@ class simulated_campaign {
       std::vector<candidate> all = composed_candidates(one.context, block, options_.parameters);
       std::erase_if(
           all, [&](const candidate& a) { return only_repeats_the_call(*a.use.composed.which, one.context); });
-      keep_promising(all, none, with_fewer_ranks(t, one.size, nullptr));
+      keep_promising(all, none, with_fewer_ranks(t, one.size, tree_half::composition));
       for (const candidate& a : all) {
         const auto us = time(
             t, one.size, "composed " + a.name, best * worth_knowing,

@@ -11,6 +11,8 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 
@@ -334,6 +336,38 @@ TEST(simulated_campaigns, leave_out_what_was_slow_with_fewer_ranks) {
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_LE(some[i], 1.02 * all[i]) << i;
   std::erase_if(with_fewer, [](const auto& one) { return one.first.find(" 256 ") == std::string::npos; });
   EXPECT_LT(with_fewer.size(), alone.size() * 2 / 3);
+}
+
+// Two machines of one rank per node decide together, and one of four ranks per node does not.
+TEST(simulated_campaigns, simulate_on_all_machines_what_was_fast_on_one_that_decides_with_them) {
+  simulated_options o = small_campaign(false);
+  o.machines.push_back(o.machines.front());
+  o.machines.back().name = "others of 1";
+  o.ranks = {16, 256};
+  o.collectives = {alltoall};
+  o.sizes = {8};
+  o.natives = {};
+  o.prune = infinite;
+  std::set<std::string> asked;
+  const auto time_of = [&](const std::string& key) -> std::optional<double> {
+    asked.insert(key);
+    const std::string fast = key.starts_with("nodes of 1 ")    ? "pairwise"
+                             : key.starts_with("others of 1 ") ? "bruck"
+                                                               : "scattered";
+    return key.ends_with(" " + fast) ? 1e-6 : 1e-3;
+  };
+  run_simulated_campaign(base(), o, {time_of, [](auto&, double) {}}, [](auto&, double) {});
+  const auto is_asked = [&](const std::string& machine, const std::string& name) {
+    EXPECT_TRUE(asked.contains(machine + " 16 alltoall 8 " + name)) << machine << " " << name;
+    return asked.contains(machine + " 256 alltoall 8 " + name);
+  };
+  for (const char* machine : {"nodes of 1", "others of 1"}) {
+    EXPECT_TRUE(is_asked(machine, "pairwise")) << machine;
+    EXPECT_TRUE(is_asked(machine, "bruck")) << machine;
+    EXPECT_FALSE(is_asked(machine, "scattered")) << machine;
+  }
+  EXPECT_TRUE(is_asked("nodes of 4", "scattered"));
+  EXPECT_FALSE(is_asked("nodes of 4", "bruck"));
 }
 
 // The messages of all pairs of 1536 ranks are too many, so the time of the former choice and that

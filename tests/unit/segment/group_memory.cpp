@@ -96,9 +96,9 @@ TEST(group_memory, all_members_find_the_same_place_and_number) {
 // Its blocks are longer than a page.
 constexpr group_memory::sizes in_pages{4, 8192, 16384};
 
-/// The memory is that of `in_pages`, and the file behind it has `bytes`.
+/// Memory of `mapped` bytes, of which a file behind it has the first `bytes`.
 struct memory_in_a_file {
-  explicit memory_in_a_file(std::size_t bytes) : mapped_(in_pages.bytes()) {
+  explicit memory_in_a_file(std::size_t bytes, std::size_t mapped) : mapped_(mapped) {
     const int file = memfd_create("groups", MFD_CLOEXEC);
     if (file < 0 || ftruncate(file, static_cast<off_t>(bytes)) != 0) std::abort();
     at = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -119,45 +119,57 @@ struct memory_in_a_file {
   std::size_t mapped_;
 };
 
+/// Blocks without pages, of which the first group gets those of two members.
+struct groups_without_pages {
+  explicit groups_without_pages(const group_memory::sizes& s)
+      : memory(s.bytes(), s.bytes()), all(memory.get(), s) {
+    all.initialize(0, false);
+    before = memory.pages();
+    one = enter_with_blocks(all, {1, 2}, 0, 2);
+    with_one = memory.pages();
+  }
+  memory_in_a_file memory;
+  group_memory all;
+  blkcnt_t before = 0, with_one = 0;
+  entered one;
+};
+
 TEST(group_memory, blocks_get_their_pages_with_their_first_group) {
-  if (!process_memory::can_allocate()) GTEST_SKIP() << "the kernel has no MADV_POPULATE_WRITE";
-  const memory_in_a_file memory(in_pages.bytes());
-  group_memory all(memory.get(), in_pages);
-  all.initialize(0, false);
-  const blkcnt_t before = memory.pages();
-  const auto one = enter_with_blocks(all, {1, 2}, 0, 2);
-  ASSERT_NE(one.memory, nullptr);
-  const blkcnt_t with_one = memory.pages();
-  EXPECT_GE(with_one, before + static_cast<blkcnt_t>(2 * in_pages.large_block) / sysconf(_SC_PAGESIZE));
-  std::memset(one.memory, 1, 2 * in_pages.large_block);
-  EXPECT_EQ(memory.pages(), with_one);
-  all.leave(one.in, 0);
-  all.leave(enter_with_blocks(all, {1, 2}, 1, 2).in, 1);
-  EXPECT_EQ(enter_with_blocks(all, {3, 4}, 0, 2).memory, one.memory);
-  EXPECT_EQ(memory.pages(), with_one);
+  groups_without_pages g(in_pages);
+  if (!process_memory::can_allocate()) {
+    EXPECT_EQ(g.one.memory, nullptr);
+    return;
+  }
+  ASSERT_NE(g.one.memory, nullptr);
+  EXPECT_GE(g.with_one, g.before + static_cast<blkcnt_t>(2 * in_pages.large_block) / sysconf(_SC_PAGESIZE));
+  std::memset(g.one.memory, 1, 2 * in_pages.large_block);
+  EXPECT_EQ(g.memory.pages(), g.with_one);
+  g.all.leave(g.one.in, 0);
+  g.all.leave(enter_with_blocks(g.all, {1, 2}, 1, 2).in, 1);
+  EXPECT_EQ(enter_with_blocks(g.all, {3, 4}, 0, 2).memory, g.one.memory);
+  EXPECT_EQ(g.memory.pages(), g.with_one);
 }
 
 TEST(group_memory, gives_pages_to_the_heads_of_blocks_only_if_their_users_add_the_others) {
-  if (!process_memory::can_allocate()) GTEST_SKIP() << "the kernel has no MADV_POPULATE_WRITE";
   group_memory::sizes sizes = in_pages;
+  sizes.large_block = std::size_t{1} << 20;
   sizes.head = 4096;
   sizes.only_heads_get_pages = true;
-  const memory_in_a_file memory(sizes.bytes());
-  group_memory all(memory.get(), sizes);
-  all.initialize(0, false);
-  const blkcnt_t before = memory.pages();
-  const auto one = enter_with_blocks(all, {1, 2}, 0, 2);
-  ASSERT_NE(one.memory, nullptr);
-  const blkcnt_t with_heads = memory.pages();
-  EXPECT_LT(with_heads, before + static_cast<blkcnt_t>(2 * sizes.large_block) / sysconf(_SC_PAGESIZE));
-  std::memset(one.memory, 1, sizes.head);
-  std::memset(one.memory + sizes.large_block, 1, sizes.head);
-  EXPECT_EQ(memory.pages(), with_heads);
+  const groups_without_pages g(sizes);
+  if (!process_memory::can_allocate()) {
+    EXPECT_EQ(g.one.memory, nullptr);
+    return;
+  }
+  ASSERT_NE(g.one.memory, nullptr);
+  EXPECT_LT(g.with_one, g.before + static_cast<blkcnt_t>(sizes.large_block) / sysconf(_SC_PAGESIZE));
+  std::memset(g.one.memory, 1, sizes.head);
+  std::memset(g.one.memory + sizes.large_block, 1, sizes.head);
+  EXPECT_EQ(g.memory.pages(), g.with_one);
 }
 
 TEST(group_memory, has_no_blocks_if_there_are_no_pages) {
   if (!process_memory::can_allocate()) GTEST_SKIP() << "the kernel has no MADV_POPULATE_WRITE";
-  const memory_in_a_file memory(in_pages.bytes_before_blocks());
+  const memory_in_a_file memory(in_pages.bytes_before_blocks(), in_pages.bytes());
   group_memory all(memory.get(), in_pages);
   all.initialize(0, false);
   const std::vector<int> members{0, 1};
