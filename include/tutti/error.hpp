@@ -98,7 +98,7 @@ class peer_error : public error {
   using error::error;
 };
 
-/// An engine does not exist, cannot start, or was lost.
+/// An engine does not exist, cannot start, or was lost. Or the node has no memory for a call.
 class engine_error : public error {
  public:
   using error::error;
