@@ -7,10 +7,12 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <ranges>
 #include <shared_mutex>
 #include <stdexcept>
 #include <thread>
 
+#include "engines/mpi/mpi_conditions.hpp"
 #include "selection/resolve.hpp"
 #include "simulation/simulator.hpp"
 #include "tuning/candidates.hpp"
@@ -92,8 +94,6 @@ class simulated_campaign {
                                    over_native.changes.end());
       result_.changes_over_native = over_native.changes.size();
     }
-    result_.simulated = simulated_;
-    result_.known = known_;
     result_.pruned = pruned_;
     result_.too_long = too_long_;
     return std::move(result_);
@@ -119,6 +119,8 @@ class simulated_campaign {
           if (!is_neighborhood(what)) tasks.push_back({m, p, what, {}});
       }
     std::vector<task>& several = of_equal_nodes.empty() ? of_others : of_equal_nodes;
+    if (!of_equal_nodes.empty())
+      for (const task& t : of_others) result_.left_out.insert({t.machine, t.ranks});
     tasks_.insert(tasks_.end(), several.begin(), several.end());
     // The long ones first, so that no thread begins one when the others are done.
     std::stable_sort(tasks_.begin(), tasks_.end(),
@@ -175,7 +177,7 @@ class simulated_campaign {
     {
       const std::lock_guard lock(mutex_);
       if (const auto known = times_.find(key)) {
-        ++known_;
+        ++result_.known;
         if (std::isnan(*known)) return {};
         return *known * 1e6 <= max_us ? *known * 1e6 : infinite;
       }
@@ -192,7 +194,7 @@ class simulated_campaign {
     } catch (const simulation::not_simulated&) {
     }
     const std::lock_guard lock(mutex_);
-    ++simulated_;
+    ++result_.simulated;
     times_.add(key, seconds);
     return std::isnan(seconds) ? std::nullopt : std::optional<double>(seconds * 1e6);
   }
@@ -358,12 +360,10 @@ class simulated_campaign {
   // Declares the conditions in `trees`. Choices over one MPI hold only there.
   rules rules_over_native(document& trees) const {
     document one;
-    one.conditions = {{"oversubscribed", "a machine of the job has more ranks than cores that they may use"}};
-    if (options_.natives.size() == 1)
-      one.conditions.push_back(
-          options_.natives.front() == peer_mpi::open_mpi
-              ? declared_condition{"open_mpi", "the engine uses Open MPI"}
-              : declared_condition{"mpich", "the engine uses MPICH or an MPI derived from it"});
+    for (const engine_condition& c : std::views::reverse(mpi_conditions))
+      if (c.name == "oversubscribed" ||
+          (options_.natives.size() == 1 && c.name == name_of(options_.natives.front())))
+        one.conditions.push_back({std::string(c.name), std::string(c.meaning)});
     trees = overlay(trees, one);
     rules r = rules_without_native();
     r.gain = options_.gain_over_native;
@@ -386,7 +386,7 @@ class simulated_campaign {
   std::mutex mutex_;
   std::shared_mutex simulating_;
   double done_ = 0;
-  std::atomic<std::size_t> simulated_{0}, known_{0}, pruned_{0}, too_long_{0};
+  std::atomic<std::size_t> pruned_{0}, too_long_{0};
   simulated_result result_;
 };
 

@@ -21,7 +21,9 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "simulation/machine_model.hpp"
@@ -50,7 +52,7 @@ struct simulated_options {
   double max_memory = 2.0 * (1 << 30);
   unsigned threads = 1;
   /// The relative gain over the current choice of the base, where no native collective is offered.
-  double gain = 0.01;
+  double gain = 0.002;
   /// The same over the native collective.
   double gain_over_native = 0.15;
   /// MPI libraries whose choices stand for the native collectives (peer_choice.hpp). The fastest
@@ -78,6 +80,9 @@ struct simulated_result {
     double native_us;     ///< of the fastest native collective; infinite if it is not known
   };
   std::vector<cell_origin> origins;  ///< by cell
+  /// Machines and their numbers of ranks that would leave a node or a socket partly empty, and are
+  /// not simulated for that.
+  std::set<std::pair<std::size_t, int>> left_out;
   std::size_t simulated = 0, known = 0, pruned = 0, too_long = 0;
 };
 

@@ -442,6 +442,18 @@ TEST(simulated_campaigns, prefer_equal_nodes) {
 }
 
 // Without native collectives, the choices for 16 ranks hold for more.
+TEST(simulated_campaigns, name_the_numbers_of_ranks_that_they_leave_out) {
+  simulated_options o = small_campaign(false);
+  o.collectives = {bcast};
+  EXPECT_EQ(run_of(o).left_out, (std::set<std::pair<std::size_t, int>>{{1, 6}}));
+  // Nodes with different numbers of ranks are simulated if there are no others.
+  o.machines.erase(o.machines.begin());
+  o.ranks = {6};
+  const simulated_result r = run_of(o);
+  EXPECT_TRUE(r.left_out.empty());
+  EXPECT_EQ(r.cells.size(), o.sizes.size());
+}
+
 TEST(simulated_campaigns, hold_for_more_ranks) {
   const simulated_options o = small_campaign(false);
   const document both = overlay(base(), run_of(o).trees.made);

@@ -385,7 +385,7 @@ void add_tune(CLI::App& app, int& status) {
   tune->add_option(
           "--gain", w->gain,
           "Percent by which an algorithm must be faster to replace another; default 5, over MPI 10, with "
-          "--machine 15 over native collectives and 1 over others")
+          "--machine 15 over native collectives and 0.2 over others")
       ->check(CLI::Range(0.0, 1000.0))
       ->each([w](const std::string&) { w->gain_given = true; })
       ->option_text("PERCENT");

@@ -160,14 +160,25 @@ std::map<std::string, std::string> description(const tune_options& w, const std:
   return all;
 }
 
+std::string ranks_left_out(const tuning::simulated_result& r, std::size_t machine) {
+  std::string text;
+  for (const auto& [m, p] : r.left_out)
+    if (m == machine) text += (text.empty() ? "" : ", ") + std::to_string(p);
+  return text;
+}
+
 // The gain of each collective: the mean is over all calls that were simulated, also those whose
 // choice did not change.
-std::string as_text(const tuning::simulated_result& r, double seconds) {
+std::string as_text(const tune_options& w, const tuning::simulated_result& r, double seconds) {
   std::string text = fmt::format(
       "{} simulations in {:.0f} s{}; skipped: {} that their claims predict to be slow, {} with too many "
       "messages\n",
       r.simulated, seconds, r.known == 0 ? "" : fmt::format(", {} from an interrupted run", r.known),
       r.pruned, r.too_long);
+  for (std::size_t m = 0; m < w.machines.size(); ++m)
+    if (const std::string ranks = ranks_left_out(r, m); !ranks.empty())
+      text +=
+          fmt::format("not simulated on {}: {} ranks, which do not fill whole nodes\n", w.machines[m], ranks);
   struct sum {
     std::size_t cells = 0, changed = 0;
     double log_gain = 0, best = 1;
@@ -201,9 +212,9 @@ json choices(const std::vector<tuning::timing>& all) {
 
 std::string as_json(const tune_options& w, const tuning::simulated_result& r, double seconds,
                     const std::string& document) {
-  json all = {{"machines", w.machines}, {"seconds", seconds},      {"simulated", r.simulated},
-              {"known", r.known},       {"pruned", r.pruned},      {"too_long", r.too_long},
-              {"cells", json::array()}, {"changes", json::array()}};
+  json all = {{"machines", w.machines}, {"seconds", seconds},       {"simulated", r.simulated},
+              {"known", r.known},       {"pruned", r.pruned},       {"too_long", r.too_long},
+              {"cells", json::array()}, {"changes", json::array()}, {"left_out", json::array()}};
   for (std::size_t i = 0; i < r.cells.size(); ++i) {
     const tuning::cell& c = r.cells[i];
     json one = {{"machine", w.machines[r.origins[i].machine]},
@@ -230,6 +241,7 @@ std::string as_json(const tune_options& w, const tuning::simulated_result& r, do
                               {"us_now", c.before_us},
                               {"us_tuned", c.after_us}});
   }
+  for (const auto& [m, p] : r.left_out) all["left_out"].push_back({{"machine", w.machines[m]}, {"ranks", p}});
   all["document"] = json::parse(document);
   return all.dump(1);
 }
@@ -294,7 +306,7 @@ tuning::simulated_options read_options(const tune_options& w, std::string& ident
 void write_results(const tune_options& w, const tuning::simulated_result& r, double seconds,
                    const std::filesystem::path& place, const std::string& trees) {
   if (!place.empty()) write_atomically(place, trees);
-  const std::string report = as_text(r, seconds);
+  const std::string report = as_text(w, r, seconds);
   if (w.as_json) {
     fmt::print("{}\n", as_json(w, r, seconds, trees));
   } else if (place.empty()) {
