@@ -80,8 +80,8 @@ struct simulated_result {
     double native_us;     ///< of the fastest native collective; infinite if it is not known
   };
   std::vector<cell_origin> origins;  ///< by cell
-  /// Machines and their numbers of ranks that would leave a node or a socket partly empty, and are
-  /// not simulated for that.
+  /// Machines, as indices, with numbers of ranks that are not simulated because they do not fill
+  /// whole sockets (whole nodes, if these have one).
   std::set<std::pair<std::size_t, int>> left_out;
   std::size_t simulated = 0, known = 0, pruned = 0, too_long = 0;
 };

@@ -164,6 +164,22 @@ TEST(tune_machine, goes_on_after_an_interruption) {
   EXPECT_EQ(other.text.find("an interrupted run"), other.text.npos) << other.text;
 }
 
+TEST(tune_machine, names_the_numbers_of_ranks_that_it_leaves_out) {
+  const std::string call =
+      "tune --machine eight-per-node --ranks 8,12,16,20 --quick --sizes 8 --collectives bcast";
+  const command_result as_json = shell("('" TUTTI_TOOL "' " + call + " --json 2>/dev/null)");
+  ASSERT_EQ(as_json.status, 0) << as_json.text;
+  EXPECT_EQ(
+      json::parse(as_json.text)["left_out"],
+      json::parse(
+          R"([{"machine": "eight-per-node", "ranks": 12}, {"machine": "eight-per-node", "ranks": 20}])"));
+  const command_result as_text = tutti(call);
+  EXPECT_EQ(as_text.status, 0) << as_text.text;
+  const char* line =
+      "not simulated on eight-per-node: 12, 20 ranks, which do not fill whole nodes or sockets\n";
+  EXPECT_NE(as_text.text.find(line), as_text.text.npos) << as_text.text;
+}
+
 TEST(tune_machine, wrong_calls_end_with_2_before_anything_is_simulated) {
   const scratch_folder here;
   const std::string broken =

@@ -441,7 +441,6 @@ TEST(simulated_campaigns, prefer_equal_nodes) {
   EXPECT_EQ(alone.cells[0].context.nodes, 2);
 }
 
-// Without native collectives, the choices for 16 ranks hold for more.
 TEST(simulated_campaigns, name_the_numbers_of_ranks_that_they_leave_out) {
   simulated_options o = small_campaign(false);
   o.collectives = {bcast};
@@ -454,6 +453,7 @@ TEST(simulated_campaigns, name_the_numbers_of_ranks_that_they_leave_out) {
   EXPECT_EQ(r.cells.size(), o.sizes.size());
 }
 
+// Without native collectives, the choices for 16 ranks hold for more.
 TEST(simulated_campaigns, hold_for_more_ranks) {
   const simulated_options o = small_campaign(false);
   const document both = overlay(base(), run_of(o).trees.made);

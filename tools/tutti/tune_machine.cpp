@@ -177,8 +177,8 @@ std::string as_text(const tune_options& w, const tuning::simulated_result& r, do
       r.pruned, r.too_long);
   for (std::size_t m = 0; m < w.machines.size(); ++m)
     if (const std::string ranks = ranks_left_out(r, m); !ranks.empty())
-      text +=
-          fmt::format("not simulated on {}: {} ranks, which do not fill whole nodes\n", w.machines[m], ranks);
+      text += fmt::format("not simulated on {}: {} ranks, which do not fill whole nodes or sockets\n",
+                          w.machines[m], ranks);
   struct sum {
     std::size_t cells = 0, changed = 0;
     double log_gain = 0, best = 1;
